@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
@@ -29,10 +30,10 @@ func TestUpdateWarnsOfItsConsequences(t *testing.T) {
 		{"an image without a tag is a moving one", spec + "image: nginx, ports: [{port: 80}]", `spec.image: "nginx" has no tag`},
 		{"the tag latest moves", spec + "image: 'nginx:latest', ports: [{port: 80}]", `spec.image: the tag "latest" moves`},
 		{"a Service type without ports does nothing", spec + "image: 'nginx:1.7.9', serviceType: NodePort", "spec.serviceType: has no effect without ports"},
-		{"a node port that another box asks for", spec + "image: 'nginx:1.7.9', ports: [{port: 80, nodePort: 31999}]", "spec.ports[0].nodePort: 31999/TCP is asked for by ModelBox other"},
+		{"a node port that another box asks for", spec + "image: 'nginx:1.7.9', ports: [{port: 80, nodePort: 31999}]", "spec.ports[0].nodePort: " + warn.AlreadyRequested("31999/TCP", "ModelBox other")},
 		{"another image of a paused box replaces every pod later", spec + "paused: true, image: 'nginx:1.8', ports: [{port: 80}]", "will roll 2 pods when the box is unpaused"},
-		{"a Service that becomes headless is replaced", spec + "image: 'nginx:1.7.9', serviceType: Headless, ports: [{port: 80}]", "spec.serviceType: Service web is replaced by a headless one"},
-		{"a Service without ports is deleted", spec + "image: 'nginx:1.7.9'", "spec.ports: without ports there is no Service: Service web is deleted"},
+		{"a Service that becomes headless is replaced", spec + "image: 'nginx:1.7.9', serviceType: Headless, ports: [{port: 80}]", "spec.serviceType: " + warn.ServiceBecomesHeadless("Service web is", "")},
+		{"a Service without ports is deleted", spec + "image: 'nginx:1.7.9'", "spec.ports: " + warn.ServiceDeleted("Service web is", "", "")},
 		{"more replicas replace no pod", "minReadySeconds: 0, replicas: 3, image: 'nginx:1.7.9', ports: [{port: 80}]", ""},
 		{"another port of the Service replaces no pod", spec + "image: 'nginx:1.7.9', ports: [{port: 81, targetPort: 80}]", ""},
 		{"an image with a digest does not move", spec + "image: 'nginx@sha256:" + strings.Repeat("a", 64) + "', ports: [{port: 80}]", "rolls 2 pods"},
@@ -59,8 +60,8 @@ func TestWarningsHideBoxesOfOtherNamespaces(t *testing.T) {
 	n.Kubectl.AwaitAllowed("editor", "create services")
 	const spec = "image: 'nginx:1.7.9', ports: [{port: 80, nodePort: 31997}]"
 	for _, test := range []struct{ user, want string }{
-		{"editor", "spec.ports[0].nodePort: 31997/TCP is asked for by another ModelBox already"},
-		{"admin", "spec.ports[0].nodePort: 31997/TCP is asked for by ModelBox hidden in namespace " + other.Name + " already"},
+		{"editor", "spec.ports[0].nodePort: " + warn.AlreadyRequested("31997/TCP", "another ModelBox")},
+		{"admin", "spec.ports[0].nodePort: " + warn.AlreadyRequested("31997/TCP", "ModelBox hidden in namespace "+other.Name)},
 	} {
 		n.Eventually(test.user+" is warned", func() error {
 			arguments := []string{"apply", "--dry-run=server", "--filename=-", "--as=" + test.user}
@@ -104,7 +105,7 @@ func TestRolloutWarningsCountPods(t *testing.T) {
 		}
 		return nil
 	})
-	expectWarning("its revert", "rolls up to 3 pods: those that run the new pod template already stay", apply("image: 'nginx:1.7.9'"))
+	expectWarning("its revert", "rolls up to 3 pods"+warn.UpdatedPodsStay, apply("image: 'nginx:1.7.9'"))
 	n.AwaitReady("web")
 
 	expectWarning("a pause", "", apply("image: 'nginx:1.7.9', paused: true"))
@@ -134,13 +135,13 @@ func TestScaleWarnsOfAutoscaler(t *testing.T) {
 	n.Autoscale("deployment/web", 3)
 	n.AwaitPods("web", 3)
 	n.AwaitReady("web")
-	if warning := scale("1"); !strings.Contains(warning, "spec.replicas: does not count while a HorizontalPodAutoscaler scales Deployment web, which has 3 replicas where the box has 2") {
+	if warning := scale("1"); !strings.Contains(warning, "spec.replicas: "+warn.WorkloadAutoscaled("Deployment web", 3, 2)) {
 		t.Errorf("an autoscaler scales the Deployment: %q", warning)
 	}
 	n.Kubectl.Run("delete", "hpa", "web")
 	n.Autoscale("modelbox/web", 4)
 	n.AwaitPods("web", 4)
-	if warning := scale("5"); !strings.Contains(warning, "spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again") {
+	if warning := scale("5"); !strings.Contains(warning, "spec.replicas: "+warn.SetByAutoscaler) {
 		t.Errorf("an autoscaler scales the box: %q", warning)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
@@ -106,7 +107,7 @@ func TestDisruptionBudgetIsKept(t *testing.T) {
 
 	run := framework.RunKubectl(n.Kubectl.Command("patch", "modelbox", "web", "--type=merge", "--dry-run=server",
 		`--patch={"spec": {"disruptionBudget": {"maxUnavailable": null, "minAvailable": 2}}}`), "")
-	if run.Err != nil || !strings.Contains(run.Stderr, "spec.disruptionBudget.minAvailable: no pod may be evicted while the box has 2 pods") {
+	if run.Err != nil || !strings.Contains(run.Stderr, "spec.disruptionBudget.minAvailable: "+warn.NoEviction(" while the box has 2 pods")) {
 		t.Errorf("a budget that blocks every eviction: %v %s", run.Err, run.Stderr)
 	}
 

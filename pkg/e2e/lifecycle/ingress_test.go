@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
@@ -128,7 +129,7 @@ func TestWarningAboutTheHostOfAnotherBox(t *testing.T) {
 	result := framework.RunKubectl(n.Kubectl.Command("apply", "--dry-run=server", "--filename=-"), fmt.Sprintf(
 		`{"apiVersion": "model.github.com/v1", "kind": "ModelBox", "metadata": {"name": "other"},
 		"spec": {"image": "nginx:1.7.9", "ports": [{"port": 80}], "ingress": {"hosts": [%q]}}}`, host))
-	want := fmt.Sprintf("spec.ingress.hosts[0]: host %s with path / is asked for by ModelBox web in namespace %s already", host, n.Name)
+	want := "spec.ingress.hosts[0]: " + warn.AlreadyRequested("host "+host+" with path /", "ModelBox web in namespace "+n.Name)
 	if !strings.Contains(result.Stderr, want) {
 		t.Errorf("got %q, want %q", result.Stderr, want)
 	}

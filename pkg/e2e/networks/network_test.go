@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 	networkrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/network"
@@ -135,7 +136,7 @@ func attachesPods(c *cluster) {
 	const annotation = "k8s.v1.cni.cncf.io/networks"
 	box := framework.NewBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Networks = []string{"lan", "wan"} })
 	run := framework.RunKubectl(c.Kubectl.Command("apply", "--dry-run=server", "--filename=-"), framework.Manifest("image: 'nginx:1.29', networks: [lan, wan]"))
-	if want := "Warning: spec.networks[1]: there is no Network wan: pods do not start before there is"; run.Err != nil || !strings.Contains(run.Stderr, want) {
+	if want := "Warning: spec.networks[1]: " + warn.NoNetwork("wan"); run.Err != nil || !strings.Contains(run.Stderr, want) {
 		c.T.Errorf("kubectl says %q, want %q", run.Stderr, want)
 	}
 	for _, spec := range []string{"networks: [Lan]", "networks: [lan, lan]", "networks: [lan], annotations: {" + annotation + ": lan}", "networks: [lan], podTemplate: {spec: {hostNetwork: true}}"} {
@@ -170,7 +171,7 @@ func attachesPods(c *cluster) {
 
 func staysInUse(c *cluster) {
 	run := framework.RunKubectl(c.Kubectl.Command("delete", "mnet", "lan", "--wait=false"), "")
-	if want := "Warning: Network lan is in use and is deleted when no box uses it any more: web"; run.Err != nil || !strings.Contains(run.Stderr, want) {
+	if want := "Warning: " + warn.NetworkInUse("lan", "web"); run.Err != nil || !strings.Contains(run.Stderr, want) {
 		c.T.Errorf("kubectl says %q, want %q", run.Stderr, want)
 	}
 	c.awaitCondition("lan", modelv1.ConditionReady, metav1.ConditionFalse, modelv1.ReasonInUse, "web")

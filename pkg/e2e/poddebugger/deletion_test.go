@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
@@ -27,7 +28,7 @@ func TestDeletionReportsPodsWithTheContainer(t *testing.T) {
 	n.ApplyPodDebugger("kept", ofWeb)
 	kept := n.AwaitDebugged("kept", 3).Status.ContainerName
 	deleted := framework.RunKubectl(n.Kubectl.Command("delete", "pdbg", "kept"), "")
-	if want := "Warning: an ephemeral container cannot be taken out of a pod: these still have " + kept + ": "; !strings.Contains(deleted.Stderr, want) || !strings.Contains(deleted.Stderr, "bare") {
+	if want := "Warning: " + warn.ContainerStays(kept, ""); !strings.Contains(deleted.Stderr, want) || !strings.Contains(deleted.Stderr, "bare") {
 		t.Errorf("kubectl says %q, want %q and bare", deleted.Stderr, want)
 	}
 	expectContainers(n, "bare", kept)
@@ -37,8 +38,8 @@ func TestDeletionReportsPodsWithTheContainer(t *testing.T) {
 	restarting := n.AwaitDebugged("restarting", 3).Status.ContainerName
 	deleted = framework.RunKubectl(n.Kubectl.Command("delete", "pdbg", "restarting"), "")
 	for _, want := range []string{
-		"Warning: an ephemeral container cannot be taken out of a pod: these still have " + restarting + ": bare",
-		"Warning: these boxes are restarted, whose pods have " + restarting + ": web",
+		"Warning: " + warn.ContainerStays(restarting, "bare"),
+		"Warning: " + warn.BoxesRestart(restarting, "web"),
 	} {
 		if !strings.Contains(deleted.Stderr, want) {
 			t.Errorf("kubectl says %q, want %q", deleted.Stderr, want)

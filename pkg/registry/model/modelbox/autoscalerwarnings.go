@@ -11,16 +11,13 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // hpaManager is the field manager of the HorizontalPodAutoscaler controller.
 const hpaManager = "kube-controller-manager"
 
-const (
-	scaleSubresource = "scale"
-
-	setsReplicas = "spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again"
-)
+const scaleSubresource = "scale"
 
 var replicasPath = fieldpath.MakePathOrDie("spec", "replicas")
 
@@ -31,7 +28,7 @@ var replicasPath = fieldpath.MakePathOrDie("spec", "replicas")
 func replicasWarnings(box, old *model.ModelBox) []string {
 	var warnings []string
 	if replicasOf(box) != replicasOf(old) && isAutoscaled(old) {
-		warnings = append(warnings, setsReplicas+"; leave it out of the box")
+		warnings = append(warnings, "spec.replicas: "+warn.SetByAutoscaler+warn.LeaveOutReplicas)
 	}
 	return append(warnings, workloadAutoscalerWarnings(box, old)...)
 }
@@ -43,7 +40,7 @@ func scaleWarnings(box, old *model.ModelBox) []string {
 	}
 	var warnings []string
 	if hasAutoscaler(old) && replicasOf(box) > 0 {
-		warnings = append(warnings, setsReplicas)
+		warnings = append(warnings, "spec.replicas: "+warn.SetByAutoscaler)
 	}
 	return append(warnings, workloadAutoscalerWarnings(box, old)...)
 }
@@ -53,12 +50,12 @@ func workloadAutoscalerWarnings(box, old *model.ModelBox) []string {
 	if !isWorkloadAutoscaled(old) || replicasOf(box) == 0 {
 		return nil
 	}
-	has := fmt.Sprintf("%s %s, which has %d replicas where the box has %d", box.Spec.Workload, box.Name, *old.Status.DesiredReplicas, replicasOf(old))
+	workload, kind := fmt.Sprintf("%s %s", box.Spec.Workload, box.Name), string(box.Spec.Workload)
 	switch {
 	case hasAutoscaler(old):
-		return []string{fmt.Sprintf("spec.replicas: a HorizontalPodAutoscaler scales the box and another one %s: delete one of them, that of the %s is the one that counts", has, box.Spec.Workload)}
+		return []string{"spec.replicas: " + warn.TwoAutoscalers(workload, kind, *old.Status.DesiredReplicas, replicasOf(old))}
 	case replicasOf(box) != replicasOf(old):
-		return []string{fmt.Sprintf("spec.replicas: does not count while a HorizontalPodAutoscaler scales %s", has)}
+		return []string{"spec.replicas: " + warn.WorkloadAutoscaled(workload, *old.Status.DesiredReplicas, replicasOf(old))}
 	default:
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // The changes that an autoscaler makes of the box that it scales, of two replicas, and of one whose workload it scales.
@@ -29,9 +30,9 @@ func scaled(replicas int32) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Replicas, box.ManagedFields = ptr.To(replicas), nil }
 }
 
-const (
-	bothAutoscaled = "spec.replicas: a HorizontalPodAutoscaler scales the box and another one Deployment web, which has 5 replicas where the box has 2: delete one of them, that of the Deployment is the one that counts"
-	doesNotCount   = "spec.replicas: does not count while a HorizontalPodAutoscaler scales Deployment web, which has 5 replicas where the box has 2"
+var (
+	bothAutoscaled = "spec.replicas: " + warn.TwoAutoscalers("Deployment web", "Deployment", 5, 2)
+	doesNotCount   = "spec.replicas: " + warn.WorkloadAutoscaled("Deployment web", 5, 2)
 )
 
 func TestReplicasWarnings(t *testing.T) {
@@ -46,7 +47,7 @@ func TestReplicasWarnings(t *testing.T) {
 	}{
 		{"replicas that no other client sets", nil, scaled(3), nil},
 		{"replicas that an autoscaler sets", []change{autoscaled}, scaled(3),
-			[]string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again; leave it out of the box"}},
+			[]string{"spec.replicas: " + warn.SetByAutoscaler + warn.LeaveOutReplicas}},
 		{"replicas that an autoscaler sets stay", []change{autoscaled}, pause, nil},
 		{"replicas that an autoscaler of the Deployment overrules", []change{workloadAutoscaled}, scaled(3), []string{doesNotCount}},
 		{"replicas that an autoscaler of the Deployment overrules stay", []change{workloadAutoscaled}, pause, nil},
@@ -54,9 +55,9 @@ func TestReplicasWarnings(t *testing.T) {
 		{"a Deployment that has not been scaled yet is not autoscaled", []change{workloadAutoscaled, unseen}, scaled(3), nil},
 		{"autoscalers of both", []change{autoscaled, workloadAutoscaled}, pause, []string{bothAutoscaled}},
 		{"replicas that an autoscaler of the StatefulSet overrules", []change{statefulSet, workloadAutoscaled}, scaled(3),
-			[]string{"spec.replicas: does not count while a HorizontalPodAutoscaler scales StatefulSet web, which has 5 replicas where the box has 2"}},
+			[]string{"spec.replicas: " + warn.WorkloadAutoscaled("StatefulSet web", 5, 2)}},
 		{"autoscalers of a StatefulSet and its box", []change{statefulSet, autoscaled, workloadAutoscaled}, pause,
-			[]string{"spec.replicas: a HorizontalPodAutoscaler scales the box and another one StatefulSet web, which has 5 replicas where the box has 2: delete one of them, that of the StatefulSet is the one that counts"}},
+			[]string{"spec.replicas: " + warn.TwoAutoscalers("StatefulSet web", "StatefulSet", 5, 2)}},
 		{"a DaemonSet on more nodes than one is not autoscaled", []change{daemonSet, workloadAutoscaled}, pause, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -81,13 +82,13 @@ func TestScaleWarnings(t *testing.T) {
 		want []string
 	}{
 		{"no other client scales", nil, scaled(3), nil},
-		{"an autoscaler scales as well", []change{autoscaled}, scaled(3), []string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again"}},
+		{"an autoscaler scales as well", []change{autoscaled}, scaled(3), []string{"spec.replicas: " + warn.SetByAutoscaler}},
 		{"the autoscaler itself scales", []change{autoscaled}, scaledByAutoscaler, nil},
 		{"an autoscaler scales the Deployment", []change{workloadAutoscaled}, scaled(3), []string{doesNotCount}},
 		{"an autoscaler scales the Deployment, and the box is stopped", []change{workloadAutoscaled}, scaled(0), nil},
 		{"an autoscaler scales the Deployment, and the number stays", []change{workloadAutoscaled}, scaled(2), nil},
 		{"autoscalers scale both", []change{autoscaled, workloadAutoscaled}, scaled(3),
-			[]string{"spec.replicas: a HorizontalPodAutoscaler sets this field and will do so again", bothAutoscaled}},
+			[]string{"spec.replicas: " + warn.SetByAutoscaler, bothAutoscaled}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			old := webBox(row.old...)

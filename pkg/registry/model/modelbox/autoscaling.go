@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // keepAutoscaledReplicas leaves the number of pods of a box with an autoscaler to that one, which changes it through the
@@ -28,7 +29,7 @@ func keepAutoscaledReplicas(ctx context.Context, box, old *model.ModelBox) {
 		return
 	}
 	box.Spec.Replicas = ptr.To(current)
-	warning.AddWarning(ctx, "", fmt.Sprintf("spec.replicas: stays %d and does not become %d: spec.autoscaling decides since the box has it", current, asked))
+	warning.AddWarning(ctx, "", "spec.replicas: "+warn.ReplicasStay(current, asked))
 }
 
 // mostPods is how many pods a box may have.
@@ -60,9 +61,9 @@ func autoscalingWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	path = path.Child("autoscaling")
 	switch {
 	case replicas > autoscaling.MaxReplicas:
-		warnings = append(warnings, fmt.Sprintf("%s: of %d replicas, those beyond are removed soon", path.Child("maxReplicas"), replicas))
+		warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("maxReplicas"), warn.ReplicasRemoved(replicas)))
 	case replicas > 0 && replicas < minimum:
-		warnings = append(warnings, fmt.Sprintf("%s: starts with %d replicas, to which others are added soon", path.Child("minReplicas"), replicas))
+		warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("minReplicas"), warn.ReplicasAdded(replicas)))
 	}
 	for i := range autoscaling.Metrics {
 		source := autoscaling.Metrics[i].ContainerResource
@@ -72,8 +73,7 @@ func autoscalingWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 		if len(warnings) == maxWarnings {
 			break
 		}
-		warnings = append(warnings, fmt.Sprintf("%s: the box has no container %q: the metric cannot be computed unless an admission webhook adds it to the pods",
-			path.Child("metrics").Index(i).Child("containerResource", "container"), source.Container))
+		warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("metrics").Index(i).Child("containerResource", "container"), warn.NoContainer(source.Container)))
 	}
 	return warnings
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // withAutoscaling gives the box an autoscaler that chooses from so many pods, by a share of the CPU.
@@ -38,7 +39,7 @@ type warnings []string
 func (w *warnings) AddWarning(_, text string) { *w = append(*w, text) }
 
 func TestUpdateLeavesReplicasToTheAutoscaler(t *testing.T) {
-	const stays = "spec.replicas: stays 5 and does not become 2: spec.autoscaling decides since the box has it"
+	stays := "spec.replicas: " + warn.ReplicasStay(5, 2)
 	main, scale := newStrategy(), NewScaleStrategy(newStrategy())
 	plain := func(*model.ModelBox) {}
 	for _, row := range []struct {
@@ -93,15 +94,15 @@ func TestAutoscalingWarnings(t *testing.T) {
 	}{
 		{"replicas within the range", []func(*model.ModelBox){withAutoscaling(1, 9)}, nil},
 		{"replicas above it", []func(*model.ModelBox){withAutoscaling(1, 9), withReplicas(ptr.To[int32](10))},
-			[]string{"spec.autoscaling.maxReplicas: of 10 replicas, those beyond are removed soon"}},
-		{"replicas below it", []func(*model.ModelBox){withAutoscaling(3, 9)}, []string{"spec.autoscaling.minReplicas: starts with 2 replicas, to which others are added soon"}},
+			[]string{"spec.autoscaling.maxReplicas: " + warn.ReplicasRemoved(10)}},
+		{"replicas below it", []func(*model.ModelBox){withAutoscaling(3, 9)}, []string{"spec.autoscaling.minReplicas: " + warn.ReplicasAdded(2)}},
 		{"a stopped box", []func(*model.ModelBox){withAutoscaling(3, 9), withReplicas(ptr.To[int32](0))}, nil},
 		{"a metric of the main container", []func(*model.ModelBox){withAutoscaling(1, 9), ofContainer("web")}, nil},
 		{"a metric of a container of the overlay", []func(*model.ModelBox){withAutoscaling(1, 9), ofContainer("side"), withSide}, nil},
 		{"a metric of a container that another controller must add", []func(*model.ModelBox){withAutoscaling(1, 9), ofContainer("proxy")},
-			[]string{`spec.autoscaling.metrics[0].containerResource.container: the box has no container "proxy": the metric cannot be computed unless an admission webhook adds it to the pods`}},
+			[]string{"spec.autoscaling.metrics[0].containerResource.container: " + warn.NoContainer("proxy")}},
 		{"a volume that so many pods do not get", []func(*model.ModelBox){withAutoscaling(1, 9), withReplicas(ptr.To[int32](1)), volumeOf("data", corev1.ReadWriteOnce)},
-			[]string{"spec.storage[0].accessModes: ReadWriteOnce lets the pods of one node have the volume at a time: of 9 pods, those on other nodes do not start; use ReadWriteMany, or workload StatefulSet for a volume each"}},
+			[]string{"spec.storage[0].accessModes: " + warn.SharedVolume("ReadWriteOnce", 9)}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := webBox(row.changes...)
@@ -126,7 +127,7 @@ func TestDisruptionWarnings(t *testing.T) {
 	pods := func(replicas int32) func(*model.ModelBox) { return withReplicas(&replicas) }
 	number, percent := intstr.FromInt32, intstr.FromString
 	blocks := func(name, has string) []string {
-		return []string{"spec.disruptionBudget." + name + ": no pod may be evicted" + has + ", so that draining their nodes does not end; maxUnavailable: 1 lets one go at a time"}
+		return []string{"spec.disruptionBudget." + name + ": " + warn.NoEviction(has)}
 	}
 	for _, row := range []struct {
 		name    string

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // configWarnings says of which configs an update changes the files of pods, and nothing else. What replaces pods is a
@@ -23,9 +24,9 @@ func configWarnings(box, old *model.ModelBox) []string {
 	for i := range old.Spec.Configs {
 		before[old.Spec.Configs[i].Name] = &old.Spec.Configs[i]
 	}
-	effect := "changes"
+	effect := warn.FilesChanged(countedPods(old.Status.Replicas))
 	if box.Spec.Paused {
-		effect = "when the box is unpaused, changes"
+		effect = warn.WhenUnpaused(effect)
 	}
 	var warnings []string
 	for i := range box.Spec.Configs {
@@ -37,8 +38,7 @@ func configWarnings(box, old *model.ModelBox) []string {
 		if len(warnings) == maxWarnings {
 			break
 		}
-		warnings = append(warnings, fmt.Sprintf("%s: %s the files of %s and restarts none for it",
-			field.NewPath("spec", "configs").Index(i).Child(changedFiles(was, config)), effect, countedPods(old.Status.Replicas)))
+		warnings = append(warnings, fmt.Sprintf("%s: %s", field.NewPath("spec", "configs").Index(i).Child(changedFiles(was, config)), effect))
 	}
 	return warnings
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 func TestConfigWarnings(t *testing.T) {
@@ -34,17 +35,17 @@ func TestConfigWarnings(t *testing.T) {
 		{"a file of a config that restarts", []change{file(restart, "a")}, []change{file(restart, "b")}, []string{"rolls 2 pods"}},
 		{"a file of a versioned config", []change{file(versioned, "a")}, []change{file(versioned, "b")}, []string{"rolls 2 pods"}},
 		{"a file of a live config", []change{file(live, "a")}, []change{file(live, "b")},
-			[]string{"spec.configs[0].data: changes the files of 2 pods and restarts none for it"}},
+			[]string{"spec.configs[0].data: " + warn.FilesChanged("2 pods")}},
 		{"a binary file of a live config", []change{file(live, "a")}, []change{file(live, "a"), binaryFile},
-			[]string{"spec.configs[0].binaryData: changes the files of 2 pods and restarts none for it"}},
+			[]string{"spec.configs[0].binaryData: " + warn.FilesChanged("2 pods")}},
 		{"the same binary file of a live config", []change{file(live, "a"), binaryFile}, []change{file(live, "a"), binaryFile}, nil},
 		{"a binary file of a config that restarts", []change{file(restart, "a")}, []change{file(restart, "a"), binaryFile}, []string{"rolls 2 pods"}},
 		{"a file of a live config of one pod", []change{file(live, "a"), onePod}, []change{file(live, "b")},
-			[]string{"spec.configs[0].data: changes the files of 1 pod and restarts none for it"}},
+			[]string{"spec.configs[0].data: " + warn.FilesChanged("1 pod")}},
 		{"a file of a live config, and the image", []change{file(live, "a")}, []change{file(live, "b"), image("nginx:2")},
-			[]string{"rolls 2 pods", "spec.configs[0].data: changes the files of 2 pods and restarts none for it"}},
+			[]string{"rolls 2 pods", "spec.configs[0].data: " + warn.FilesChanged("2 pods")}},
 		{"a file of a live config of a box that is paused", []change{file(live, "a"), paused}, []change{file(live, "b")},
-			[]string{"spec.configs[0].data: when the box is unpaused, changes the files of 2 pods and restarts none for it"}},
+			[]string{"spec.configs[0].data: " + warn.WhenUnpaused(warn.FilesChanged("2 pods"))}},
 		{"a file of a live config without pods", []change{file(live, "a"), stopped}, []change{file(live, "b")}, nil},
 		{"another rollout", []change{file(live, "a")}, []change{file(restart, "b")}, []string{"rolls 2 pods"}},
 		{"another name of a live config", []change{file(live, "a")}, []change{file(live, "b"), named}, []string{"rolls 2 pods"}},

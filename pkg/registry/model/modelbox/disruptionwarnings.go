@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // disruptionWarnings is about a budget that forbids the eviction of every pod, so that no node of the pods can be drained. Pods of
@@ -20,12 +21,11 @@ func disruptionWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 		return nil
 	}
 	path = path.Child("disruptionBudget")
-	const blocks = "no pod may be evicted%s, so that draining their nodes does not end; maxUnavailable: 1 lets one go at a time"
 	switch {
 	case budget.MinAvailable != nil && podsOf(budget.MinAvailable, pods) >= pods:
-		return []string{fmt.Sprintf("%s: "+blocks, path.Child("minAvailable"), " while the box has "+countedPods(pods))}
+		return []string{fmt.Sprintf("%s: %s", path.Child("minAvailable"), warn.NoEviction(" while the box has "+countedPods(pods)))}
 	case budget.MaxUnavailable != nil && podsOf(budget.MaxUnavailable, pods) == 0:
-		return []string{fmt.Sprintf("%s: "+blocks, path.Child("maxUnavailable"), "")}
+		return []string{fmt.Sprintf("%s: %s", path.Child("maxUnavailable"), warn.NoEviction(""))}
 	default:
 		return nil
 	}

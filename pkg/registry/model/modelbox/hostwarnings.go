@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // hostAndPath is what one Ingress can answer for at most, and one HTTPRoute as well.
@@ -48,7 +49,7 @@ func (s Strategy) hostWarnings(ctx context.Context, box, old *model.ModelBox) []
 		}
 		for key := range hostsAndPaths(other) {
 			if path, isAsked := asked[key]; isAsked && len(warnings) < maxWarnings {
-				warnings = append(warnings, fmt.Sprintf("%s: host %s with path %s is asked for by %s already", path, key.host, key.path, visible.name(ctx, other)))
+				warnings = append(warnings, fmt.Sprintf("%s: %s", path, warn.AlreadyRequested(fmt.Sprintf("host %s with path %s", key.host, key.path), visible.name(ctx, other))))
 				delete(asked, key)
 			}
 		}
@@ -82,5 +83,5 @@ func ingressUpdateWarnings(box, old *model.ModelBox) []string {
 	if old.Spec.Ingress == nil || box.Spec.Ingress == nil || old.Spec.Ingress.ClassName == nil || box.Spec.Ingress.ClassName != nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("spec.ingress.className: Ingress %s will have no class: the cluster's default one is for new Ingresses only", box.Name)}
+	return []string{"spec.ingress.className: " + warn.IngressLosesClass(box.Name)}
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // leadsIn gives the box an Ingress of the hosts.
@@ -39,15 +40,15 @@ func TestHostWarnings(t *testing.T) {
 		want            []string
 	}{
 		{"the host of a box that jane sees", []change{in("post"), leadsIn("/", host)}, nil, []change{leadsIn("/", host)},
-			[]string{"spec.ingress.hosts[0]: host web.example.com with path / is asked for by ModelBox mail in namespace post already"}},
+			[]string{"spec.ingress.hosts[0]: " + warn.AlreadyRequested("host web.example.com with path /", "ModelBox mail in namespace post")}},
 		{"the host of a box that jane does not see", []change{in("secret"), leadsIn("/", host)}, nil, []change{leadsIn("/", host)},
-			[]string{"spec.ingress.hosts[0]: host web.example.com with path / is asked for by another ModelBox already"}},
+			[]string{"spec.ingress.hosts[0]: " + warn.AlreadyRequested("host web.example.com with path /", "another ModelBox")}},
 		{"the second host", []change{in("post"), leadsIn("/", host)}, nil, []change{leadsIn("/", "a.example.com", host)},
-			[]string{"spec.ingress.hosts[1]: host web.example.com with path / is asked for by ModelBox mail in namespace post already"}},
+			[]string{"spec.ingress.hosts[1]: " + warn.AlreadyRequested("host web.example.com with path /", "ModelBox mail in namespace post")}},
 		{"any host", []change{in("post"), leadsIn("/")}, nil, []change{leadsIn("/")},
-			[]string{"spec.ingress: host * with path / is asked for by ModelBox mail in namespace post already"}},
+			[]string{"spec.ingress: " + warn.AlreadyRequested("host * with path /", "ModelBox mail in namespace post")}},
 		{"the host of a route", []change{in("post"), routes("/", host)}, nil, []change{routes("/", host)},
-			[]string{"spec.route.hosts[0]: host web.example.com with path / is asked for by ModelBox mail in namespace post already"}},
+			[]string{"spec.route.hosts[0]: " + warn.AlreadyRequested("host web.example.com with path /", "ModelBox mail in namespace post")}},
 		{"another path", []change{in("post"), leadsIn("/", host)}, nil, []change{leadsIn("/api", host)}, nil},
 		{"another class", []change{in("post"), leadsIn("/", host), ofClass("nginx")}, nil, []change{leadsIn("/", host)}, nil},
 		{"an Ingress beside a route", []change{in("post"), routes("/", host)}, nil, []change{leadsIn("/", host)}, nil},
@@ -55,7 +56,7 @@ func TestHostWarnings(t *testing.T) {
 		{"the box itself", []change{leadsIn("/", host)}, nil, []change{leadsIn("/", host)}, nil},
 		{"an update that has the host already", []change{in("post"), leadsIn("/", host)}, []change{leadsIn("/", host)}, []change{leadsIn("/", host), image("nginx:2")}, nil},
 		{"an update that takes the host", []change{in("post"), leadsIn("/", host)}, []change{leadsIn("/", "a.example.com")}, []change{leadsIn("/", host)},
-			[]string{"spec.ingress.hosts[0]: host web.example.com with path / is asked for by ModelBox mail in namespace post already"}},
+			[]string{"spec.ingress.hosts[0]: " + warn.AlreadyRequested("host web.example.com with path /", "ModelBox mail in namespace post")}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			strategy := newStrategy(webBox(row.other...))
@@ -72,7 +73,7 @@ func TestHostWarnings(t *testing.T) {
 }
 
 func TestWarningAboutAClassThatIsTakenAway(t *testing.T) {
-	const want = "spec.ingress.className: Ingress web will have no class: the cluster's default one is for new Ingresses only"
+	want := "spec.ingress.className: " + warn.IngressLosesClass("web")
 	old, box := webBox(leadsIn("/"), ofClass("nginx")), webBox(leadsIn("/"))
 	if diff := cmp.Diff([]string{want}, newStrategy().WarningsOnUpdate(t.Context(), box, old)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/requester"
 )
 
@@ -32,11 +33,11 @@ func (s Strategy) networkWarnings(ctx context.Context, box, old *model.ModelBox)
 		network, err := s.getNetwork(ctx, box.Namespace, name)
 		switch {
 		case apierrors.IsNotFound(err):
-			warnings = append(warnings, fmt.Sprintf("%s: there is no Network %s: pods do not start before there is", path, name))
+			warnings = append(warnings, fmt.Sprintf("%s: %s", path, warn.NoNetwork(name)))
 		case err != nil:
 			klog.FromContext(ctx).V(2).Info("Looking for the networks of a box failed", "err", err)
 		case network.DeletionTimestamp != nil:
-			warnings = append(warnings, fmt.Sprintf("%s: Network %s is being deleted", path, name))
+			warnings = append(warnings, fmt.Sprintf("%s: %s", path, warn.NetworkDeleted(name)))
 		}
 	}
 	if len(warnings) == 0 || !requester.Can(ctx, s.authorizer, "get", modelv1.SchemeGroupVersion.WithResource("networks"), box.Namespace) {

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // findNetwork knows the network lan of the namespace default, and old, which is being deleted.
@@ -37,10 +38,7 @@ func networks(names ...string) func(*model.ModelBox) {
 }
 
 func TestNetworkWarnings(t *testing.T) {
-	const (
-		isMissing  = ": there is no Network wan: pods do not start before there is"
-		isDeleting = ": Network old is being deleted"
-	)
+	isMissing, isDeleting := ": "+warn.NoNetwork("wan"), ": "+warn.NetworkDeleted("old")
 	for _, row := range []struct {
 		name     string
 		user     string

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // disabledProbeWarnings is about default probes that are not there anyway, and about what is left when one goes.
@@ -25,11 +26,11 @@ func disabledProbeWarnings(spec *model.ModelBoxSpec, path *field.Path) []string 
 	for i, probe := range spec.DisabledDefaultProbes {
 		switch {
 		case spec.DefaultProbes == model.DefaultProbesDisabled:
-			return []string{fmt.Sprintf("%s: has no effect with defaultProbes %s", path, model.DefaultProbesDisabled)}
+			return []string{fmt.Sprintf("%s: %s", path, warn.NoEffectWith("defaultProbes "+string(model.DefaultProbesDisabled)))}
 		case own[probe] != nil:
-			warnings = append(warnings, fmt.Sprintf("%s: has no effect: the box has a probe of its own", path.Index(i)))
+			warnings = append(warnings, fmt.Sprintf("%s: %s", path.Index(i), warn.OwnProbe))
 		case probe == model.DefaultProbeStartup && spec.LivenessProbe == nil && !slices.Contains(spec.DisabledDefaultProbes, model.DefaultProbeLiveness):
-			warnings = append(warnings, fmt.Sprintf("%s: the default liveness probe restarts a container that does not answer within 30 seconds of its start", path.Index(i)))
+			warnings = append(warnings, fmt.Sprintf("%s: %s", path.Index(i), warn.NoStartupProbe))
 		}
 	}
 	return warnings

@@ -16,6 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 )
 
@@ -41,7 +42,7 @@ func rolloutWarnings(ctx context.Context, box, old *model.ModelBox, of string) [
 		pods += " of " + of
 	}
 	if !applied || !isCurrent(old, modelv1.ConditionProgressing, modelv1.ReasonRolloutComplete) {
-		pods, because = "up to "+pods, ": those that run the new pod template already stay"
+		pods, because = "up to "+pods, warn.UpdatedPodsStay
 	}
 	steps := rolloutSteps(&box.Spec, count)
 	if box.Spec.Paused {

@@ -16,6 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 func TestRolloutWarnings(t *testing.T) {
@@ -49,8 +50,8 @@ func TestRolloutWarnings(t *testing.T) {
 			}
 		}
 	}
-	const gated = "spec.rollingUpdate: is rejected by clusters in which the feature gate MaxUnavailableStatefulSet is off"
-	const because = ": those that run the new pod template already stay"
+	const gated = "spec.rollingUpdate: " + warn.NeedsFeatureGate
+	const because = warn.UpdatedPodsStay
 
 	for _, row := range []struct {
 		name     string
@@ -69,7 +70,7 @@ func TestRolloutWarnings(t *testing.T) {
 		{"a box that is stopped replaces none", nil, []change{newImage, replicas(0)}, nil},
 		{"pods of an autoscaler are replaced", []change{pods(5), desired(5)}, []change{newImage}, []string{"rolls 5 pods"}},
 		{"pods of an autoscaler are replaced, whatever the box says", []change{pods(5), desired(5)}, []change{newImage, replicas(1)}, []string{
-			"rolls 5 pods", "spec.replicas: does not count while a HorizontalPodAutoscaler scales Deployment web, which has 5 replicas where the box has 2",
+			"rolls 5 pods", "spec.replicas: " + warn.WorkloadAutoscaled("Deployment web", 5, 2),
 		}},
 		{"pods of an autoscaler go when the box is stopped", []change{pods(5), desired(5)}, []change{newImage, replicas(0)}, nil},
 

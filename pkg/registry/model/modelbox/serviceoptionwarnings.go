@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // serviceOptionWarnings are those that the Service API would give, and that of a Service that is not there.
@@ -20,11 +21,11 @@ func serviceOptionWarnings(spec *model.ModelBoxSpec, path *field.Path) []string 
 	}
 	service, path := spec.Service, path.Child("service")
 	if len(spec.Ports) == 0 {
-		return []string{fmt.Sprintf("%s: has no effect without ports: there is no Service", path)}
+		return []string{fmt.Sprintf("%s: %s", path, warn.NoEffectWithoutPorts)}
 	}
 	var warnings []string
 	if spec.ServiceType == model.ServiceTypeHeadless && service.SessionAffinity == corev1.ServiceAffinityClientIP {
-		warnings = append(warnings, fmt.Sprintf("%s: is ignored for serviceType %s", path.Child("sessionAffinity"), model.ServiceTypeHeadless))
+		warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("sessionAffinity"), warn.IgnoredFor(string(model.ServiceTypeHeadless))))
 	}
 	for i, cidr := range service.LoadBalancerSourceRanges {
 		if len(warnings) >= maxWarnings {

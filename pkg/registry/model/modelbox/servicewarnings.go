@@ -8,15 +8,15 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // serviceWarnings says that an update takes the Service away from those who use it, for good or for another one: a
 // Service keeps its cluster IP, or that it has none, for life.
 func serviceWarnings(box, old *model.ModelBox) []string {
-	becomes := "is"
-	when := ""
+	service, when := fmt.Sprintf("Service %s is", box.Name), ""
 	if box.Spec.Paused {
-		becomes, when = "will be", " when the box is unpaused"
+		service, when = fmt.Sprintf("Service %s will be", box.Name), " when the box is unpaused"
 	}
 	switch before, after := serviceTypeOf(old), serviceTypeOf(box); {
 	case before == "":
@@ -24,13 +24,13 @@ func serviceWarnings(box, old *model.ModelBox) []string {
 	case after == "":
 		names := ""
 		if box.Spec.Workload == model.WorkloadStatefulSet {
-			names = ", and the pods lose their DNS names"
+			names = warn.PodsLoseNames
 		}
-		return []string{fmt.Sprintf("spec.ports: without ports there is no Service: Service %s %s deleted%s%s", box.Name, becomes, when, names)}
+		return []string{"spec.ports: " + warn.ServiceDeleted(service, when, names)}
 	case before != model.ServiceTypeHeadless && after == model.ServiceTypeHeadless:
-		return []string{fmt.Sprintf("spec.serviceType: Service %s %s replaced by a headless one%s: who uses its cluster IP loses it", box.Name, becomes, when)}
+		return []string{"spec.serviceType: " + warn.ServiceBecomesHeadless(service, when)}
 	case before == model.ServiceTypeHeadless && after != model.ServiceTypeHeadless:
-		return []string{fmt.Sprintf("spec.serviceType: Service %s, which is headless, %s replaced by one with a cluster IP%s: its name will stand for another address", box.Name, becomes, when)}
+		return []string{"spec.serviceType: " + warn.ServiceGetsClusterIP(service, when)}
 	default:
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 func TestServiceWarnings(t *testing.T) {
@@ -27,26 +28,26 @@ func TestServiceWarnings(t *testing.T) {
 		want     []string
 	}{
 		{"a Service that becomes headless is replaced", nil, []change{serviceType("Headless")},
-			[]string{"spec.serviceType: Service web is replaced by a headless one: who uses its cluster IP loses it"}},
+			[]string{"spec.serviceType: " + warn.ServiceBecomesHeadless("Service web is", "")}},
 		{"a Service with node ports that becomes headless is replaced", []change{serviceType("NodePort")}, []change{serviceType("Headless")},
-			[]string{"spec.serviceType: Service web is replaced by a headless one: who uses its cluster IP loses it"}},
+			[]string{"spec.serviceType: " + warn.ServiceBecomesHeadless("Service web is", "")}},
 		{"a headless Service that gets an address is replaced", []change{serviceType("Headless")}, []change{serviceType("")},
-			[]string{"spec.serviceType: Service web, which is headless, is replaced by one with a cluster IP: its name will stand for another address"}},
+			[]string{"spec.serviceType: " + warn.ServiceGetsClusterIP("Service web is", "")}},
 		{"a headless Service that gets a node port is replaced", []change{serviceType("Headless")}, []change{serviceType(""), nodePortOf("TCP", 30010)},
-			[]string{"spec.serviceType: Service web, which is headless, is replaced by one with a cluster IP: its name will stand for another address"}},
+			[]string{"spec.serviceType: " + warn.ServiceGetsClusterIP("Service web is", "")}},
 		{"a Service that is replaced after a pause", nil, []change{serviceType("Headless"), paused},
-			[]string{"spec.serviceType: Service web will be replaced by a headless one when the box is unpaused: who uses its cluster IP loses it"}},
+			[]string{"spec.serviceType: " + warn.ServiceBecomesHeadless("Service web will be", " when the box is unpaused")}},
 		{"a Service that gets another type stays", nil, []change{serviceType("LoadBalancer")}, nil},
 		{"a Service whose type is said stays", nil, []change{serviceType("ClusterIP")}, nil},
-		{"a Service without ports is deleted", nil, []change{noPorts}, []string{"spec.ports: without ports there is no Service: Service web is deleted"}},
+		{"a Service without ports is deleted", nil, []change{noPorts}, []string{"spec.ports: " + warn.ServiceDeleted("Service web is", "", "")}},
 		{"a headless Service without ports is deleted", []change{serviceType("Headless")}, []change{noPorts},
-			[]string{"spec.ports: without ports there is no Service: Service web is deleted"}},
+			[]string{"spec.ports: " + warn.ServiceDeleted("Service web is", "", "")}},
 		{"a Service without ports is deleted after a pause", nil, []change{noPorts, paused},
-			[]string{"spec.ports: without ports there is no Service: Service web will be deleted when the box is unpaused"}},
+			[]string{"spec.ports: " + warn.ServiceDeleted("Service web will be", " when the box is unpaused", "")}},
 		{"the Services of a StatefulSet without ports are deleted", []change{statefulSet}, []change{noPorts},
-			[]string{"spec.ports: without ports there is no Service: Service web is deleted, and the pods lose their DNS names"}},
+			[]string{"spec.ports: " + warn.ServiceDeleted("Service web is", "", warn.PodsLoseNames)}},
 		{"the Services of a StatefulSet without ports are deleted after a pause", []change{statefulSet}, []change{noPorts, paused},
-			[]string{"spec.ports: without ports there is no Service: Service web will be deleted when the box is unpaused, and the pods lose their DNS names"}},
+			[]string{"spec.ports: " + warn.ServiceDeleted("Service web will be", " when the box is unpaused", warn.PodsLoseNames)}},
 		{"no Service is not deleted", []change{noPorts}, []change{paused}, nil},
 		{"a Service that is made replaces none", []change{noPorts}, []change{func(box *model.ModelBox) { box.Spec.Ports = webBox().Spec.Ports }, serviceType("Headless")}, nil},
 	} {

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
@@ -35,7 +36,7 @@ func stackWarnings(box, old *model.ModelBox) []string {
 	if more := len(names) - maxNamedFields; more > 0 {
 		names = append(names[:maxNamedFields], fmt.Sprintf("%d more", more))
 	}
-	return []string{fmt.Sprintf("%s: ModelStack %s sets this and takes the change back; change it in the stack", strings.Join(names, ", "), stack.Name)}
+	return []string{strings.Join(names, ", ") + ": " + warn.RevertedByStack(stack.Name)}
 }
 
 // appliedFields are the fields that the server has applied to a box and that no other client has changed since.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 func TestStackWarnings(t *testing.T) {
@@ -27,7 +28,7 @@ func TestStackWarnings(t *testing.T) {
 		box.OwnerReferences = []metav1.OwnerReference{{APIVersion: "model.github.com/v1", Kind: "ModelStack", Name: "shop", UID: "1", Controller: ptr.To(true)}}
 		applied(all)(box)
 	}
-	const takenBack = ": ModelStack shop sets this and takes the change back; change it in the stack"
+	takenBack := ": " + warn.RevertedByStack("shop")
 	otherImage := func(box *model.ModelBox) { box.Spec.Image = "nginx:2" }
 	for _, row := range []struct {
 		name string

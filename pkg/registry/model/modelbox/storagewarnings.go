@@ -13,6 +13,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // storageWarnings is about volumes that pods of a Deployment share although they may not get them at the same time.
@@ -27,11 +28,11 @@ func storageWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 		switch {
 		case !ok:
 		case mostPods(spec) > 1:
-			warnings = append(warnings, fmt.Sprintf("%s: %s lets the pods of one node have the volume at a time: of %d pods, those on other nodes do not start; use ReadWriteMany, or workload StatefulSet for a volume each", modesPath, mode, mostPods(spec)))
+			warnings = append(warnings, fmt.Sprintf("%s: %s", modesPath, warn.SharedVolume(string(mode), mostPods(spec))))
 		case spec.Strategy == model.StrategyRollingUpdate && mode == corev1.ReadWriteOncePod:
-			warnings = append(warnings, fmt.Sprintf("%s: with %s, the new pod of an update does not start before the old one is gone, which strategy RollingUpdate waits for: use strategy Recreate", modesPath, mode))
+			warnings = append(warnings, fmt.Sprintf("%s: %s", modesPath, warn.VolumeNotReleased(string(mode))))
 		case spec.Strategy == model.StrategyRollingUpdate:
-			warnings = append(warnings, fmt.Sprintf("%s: with %s, the new pod of an update does not start on another node than the old one: use strategy Recreate", modesPath, mode))
+			warnings = append(warnings, fmt.Sprintf("%s: %s", modesPath, warn.VolumeOnOneNode(string(mode))))
 		}
 	}
 	return warnings
@@ -68,21 +69,21 @@ func storageUpdateWarnings(box, old *model.ModelBox) []string {
 		changesTemplates = changesTemplates || after == nil || after.RequestedSize.Cmp(before.RequestedSize) != 0
 	}
 	if changesTemplates && box.Spec.Workload == model.WorkloadStatefulSet {
-		warnings = append(warnings, fmt.Sprintf("spec.storage: the claim templates of StatefulSet %s cannot change: it is replaced%s, and its pods are left alone until they are rolled", box.Name, when))
+		warnings = append(warnings, "spec.storage: "+warn.ClaimTemplatesChange(box.Name, when))
 	}
 	return warnings
 }
 
 // removedStorageWarning says what becomes of the claims of storage that is taken out of the box.
 func removedStorageWarning(old *model.ModelBox, storage *model.ModelBoxStorage, when string) string {
-	is := "is"
+	claims := claimsOf(old, storage) + " is"
 	if old.Spec.Workload == model.WorkloadStatefulSet {
-		is = "are"
+		claims = claimsOf(old, storage) + " are"
 	}
 	if ptr.Deref(storage.Retain, true) {
-		return fmt.Sprintf("spec.storage: %s %s not deleted", claimsOf(old, storage), is)
+		return "spec.storage: " + warn.ClaimsStay(claims)
 	}
-	return fmt.Sprintf("spec.storage: %s %s deleted with the data%s: retain is false", claimsOf(old, storage), is, when)
+	return "spec.storage: " + warn.ClaimsDeleted(claims, when)
 }
 
 // DiscardedClaims names the claims that an update of old to box deletes with their data.

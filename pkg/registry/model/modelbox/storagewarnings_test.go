@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 type boxChange = func(*model.ModelBox)
@@ -38,12 +39,12 @@ func TestStorageWarnings(t *testing.T) {
 		want    []string
 	}{
 		{"several pods do not get the volume of one node", []boxChange{volumeOf("data", corev1.ReadWriteOnce), recreate},
-			[]string{modes + "ReadWriteOnce lets the pods of one node have the volume at a time: of 2 pods, those on other nodes do not start; use ReadWriteMany, or workload StatefulSet for a volume each"}},
+			[]string{modes + warn.SharedVolume("ReadWriteOnce", 2)}},
 		{"several pods get the volume of all nodes", []boxChange{volumeOf("data", corev1.ReadWriteOnce, corev1.ReadWriteMany)}, nil},
 		{"a new pod does not get the volume of an old one on another node", []boxChange{volumeOf("data", corev1.ReadWriteOnce), replicas(1)},
-			[]string{modes + "with ReadWriteOnce, the new pod of an update does not start on another node than the old one: use strategy Recreate"}},
+			[]string{modes + warn.VolumeOnOneNode("ReadWriteOnce")}},
 		{"a new pod does not get the volume of an old one at all", []boxChange{volumeOf("data", corev1.ReadWriteOncePod), replicas(1)},
-			[]string{modes + "with ReadWriteOncePod, the new pod of an update does not start before the old one is gone, which strategy RollingUpdate waits for: use strategy Recreate"}},
+			[]string{modes + warn.VolumeNotReleased("ReadWriteOncePod")}},
 		{"a new pod gets the volume once the old one is gone", []boxChange{volumeOf("data", corev1.ReadWriteOnce), replicas(1), recreate}, nil},
 		{"the pods of a StatefulSet have a volume each", []boxChange{volumeOf("data", corev1.ReadWriteOnce), statefulSet}, nil},
 	} {
@@ -63,29 +64,29 @@ func TestStorageUpdateWarnings(t *testing.T) {
 	grown := func(box *model.ModelBox) { box.Spec.Storage[0].RequestedSize = resource.MustParse("2Gi") }
 	moved := func(box *model.ModelBox) { box.Spec.Storage[0].MountPath = "/elsewhere" }
 	takenOut := func(box *model.ModelBox) { box.Spec.Storage = nil }
-	const replaced = "spec.storage: the claim templates of StatefulSet web cannot change: it is replaced, and its pods are left alone until they are rolled"
+	replaced := "spec.storage: " + warn.ClaimTemplatesChange("web", "")
 	for _, row := range []struct {
 		name     string
 		old, new []boxChange
 		want     []string
 	}{
 		{"storage that is taken out is kept", []boxChange{volumeOf("data", corev1.ReadWriteMany)}, []boxChange{takenOut},
-			[]string{"spec.storage: PersistentVolumeClaim web-data is not deleted"}},
+			[]string{"spec.storage: " + warn.ClaimsStay("PersistentVolumeClaim web-data is")}},
 		{"storage that is taken out is deleted", []boxChange{volumeOf("data", corev1.ReadWriteMany), discarded}, []boxChange{takenOut},
-			[]string{"spec.storage: PersistentVolumeClaim web-data is deleted with the data: retain is false"}},
+			[]string{"spec.storage: " + warn.ClaimsDeleted("PersistentVolumeClaim web-data is", "")}},
 		{"storage that is taken out is deleted after a pause", []boxChange{volumeOf("data", corev1.ReadWriteMany), discarded}, []boxChange{takenOut, paused},
-			[]string{"spec.storage: PersistentVolumeClaim web-data is deleted with the data when the box is unpaused: retain is false"}},
+			[]string{"spec.storage: " + warn.ClaimsDeleted("PersistentVolumeClaim web-data is", " when the box is unpaused")}},
 		{"storage that is added deletes nothing", nil, []boxChange{volumeOf("data", corev1.ReadWriteMany)}, nil},
 		{"storage of a Deployment grows", []boxChange{volumeOf("data", corev1.ReadWriteMany)}, []boxChange{grown}, nil},
 
 		{"storage of a StatefulSet that is taken out is kept", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{takenOut},
-			[]string{"spec.storage: PersistentVolumeClaims data-web-<ordinal> are not deleted", replaced}},
+			[]string{"spec.storage: " + warn.ClaimsStay("PersistentVolumeClaims data-web-<ordinal> are"), replaced}},
 		{"storage of a StatefulSet that is taken out is deleted", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce), discarded}, []boxChange{takenOut},
-			[]string{"spec.storage: PersistentVolumeClaims data-web-<ordinal> are deleted with the data: retain is false", replaced}},
+			[]string{"spec.storage: " + warn.ClaimsDeleted("PersistentVolumeClaims data-web-<ordinal> are", ""), replaced}},
 		{"storage of a StatefulSet is added", []boxChange{statefulSet}, []boxChange{volumeOf("data", corev1.ReadWriteOnce)}, []string{replaced}},
 		{"storage of a StatefulSet grows", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{grown}, []string{replaced}},
 		{"storage of a StatefulSet grows after a pause", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{grown, paused},
-			[]string{"spec.storage: the claim templates of StatefulSet web cannot change: it is replaced when the box is unpaused, and its pods are left alone until they are rolled"}},
+			[]string{"spec.storage: " + warn.ClaimTemplatesChange("web", " when the box is unpaused")}},
 		{"storage of a StatefulSet is mounted elsewhere", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{moved}, nil},
 		{"storage of a StatefulSet is retained no more", []boxChange{statefulSet, volumeOf("data", corev1.ReadWriteOnce)}, []boxChange{discarded}, nil},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // strategyWarnings is about a rolling update that does not count, or costs the only pod although it need not: that of any
@@ -26,7 +27,7 @@ func strategyWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	case spec.Strategy == model.StrategyRecreate && step == intstr.FromString(modelv1.DefaultRollingUpdate):
 		return nil
 	case spec.Strategy == model.StrategyRecreate:
-		return []string{fmt.Sprintf("%s: has no effect with strategy %s", path, model.StrategyRecreate)}
+		return []string{fmt.Sprintf("%s: %s", path, warn.NoEffectWith("strategy "+string(model.StrategyRecreate)))}
 	case isStep || *spec.Replicas != 1:
 		return nil
 	}
@@ -34,5 +35,5 @@ func strategyWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	if err != nil || unavailable == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: lets an update take the only pod away before there is another one", path.Child("maxUnavailable"))}
+	return []string{fmt.Sprintf("%s: %s", path.Child("maxUnavailable"), warn.OnlyPodDeletedFirst)}
 }

@@ -15,6 +15,7 @@ import (
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // seesNamespaces lets jane get the boxes of the namespaces, and fails to answer about others.
@@ -38,14 +39,14 @@ func TestWarningsNameNoBoxThatTheUserMayNotSee(t *testing.T) {
 	in := func(namespace string) func(*model.ModelBox) {
 		return func(box *model.ModelBox) { box.Namespace, box.Name = namespace, "mail" }
 	}
-	const hidden = "spec.ports[0].nodePort: 30010/TCP is asked for by another ModelBox already"
+	hidden := "spec.ports[0].nodePort: " + warn.AlreadyRequested("30010/TCP", "another ModelBox")
 	for _, row := range []struct {
 		name string
 		ctx  context.Context
 		box  func(*model.ModelBox)
 		want string
 	}{
-		{"a box that jane sees", byUser(t, "jane"), in("post"), "spec.ports[0].nodePort: 30010/TCP is asked for by ModelBox mail in namespace post already"},
+		{"a box that jane sees", byUser(t, "jane"), in("post"), "spec.ports[0].nodePort: " + warn.AlreadyRequested("30010/TCP", "ModelBox mail in namespace post")},
 		{"a box that jane does not see", byUser(t, "jane"), in("secret"), hidden},
 		{"a box that john does not see", byUser(t, "john"), in("post"), hidden},
 		{"a box of the same namespace that john does not see", byUser(t, "john"), in("default"), hidden},
@@ -65,7 +66,7 @@ func TestOneBoxIsNamedForANodePort(t *testing.T) {
 	other, third := webBox(nodePortOf("TCP", 30010)), webBox(nodePortOf("TCP", 30010))
 	other.Name, third.Name = "other", "third"
 	got := newStrategy(other, third).WarningsOnCreate(byUser(t, "jane"), webBox(nodePortOf("TCP", 30010)))
-	if diff := cmp.Diff([]string{"spec.ports[0].nodePort: 30010/TCP is asked for by ModelBox other in namespace default already"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"spec.ports[0].nodePort: " + warn.AlreadyRequested("30010/TCP", "ModelBox other in namespace default")}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

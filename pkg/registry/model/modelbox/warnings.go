@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 )
 
@@ -76,10 +77,10 @@ func specWarnings(ctx context.Context, box *model.ModelBox) []string {
 	warnings = append(warnings, serviceOptionWarnings(spec, path)...)
 	warnings = append(warnings, disabledProbeWarnings(spec, path)...)
 	if spec.ServiceType != "" && len(spec.Ports) == 0 && !namesPods(spec) {
-		warnings = append(warnings, fmt.Sprintf("%s: has no effect without ports: there is no Service", path.Child("serviceType")))
+		warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("serviceType"), warn.NoEffectWithoutPorts))
 	}
 	if spec.StartupProbe != nil && !hasDelayedProbe(ctx, box) {
-		warnings = append(warnings, fmt.Sprintf("%s: delays no other probe: the main container has neither a livenessProbe nor a readinessProbe, nor default ones", path.Child("startupProbe")))
+		warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("startupProbe"), warn.NoProbeToDelay))
 	}
 	return warnings
 }
@@ -106,9 +107,9 @@ func imageWarnings(image string, path *field.Path) []string {
 	_, tag, hasTag := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	switch {
 	case !hasTag:
-		return []string{fmt.Sprintf("%s: %q has no tag and means %q: pods may run different versions of it", path, image, image+":latest")}
+		return []string{fmt.Sprintf("%s: %s", path, warn.NoTag(image))}
 	case tag == "latest":
-		return []string{fmt.Sprintf("%s: the tag \"latest\" moves: pods may run different versions of it", path)}
+		return []string{fmt.Sprintf("%s: %s", path, warn.LatestTag)}
 	default:
 		return nil
 	}
@@ -143,7 +144,7 @@ func (s Strategy) nodePortWarnings(ctx context.Context, box, old *model.ModelBox
 		for _, port := range other.Spec.Ports {
 			key := nodePort{port.NodePort, port.Protocol}
 			if path, ok := asked[key]; ok {
-				warnings = append(warnings, fmt.Sprintf("%s: %d/%s is asked for by %s already", path, key.number, key.protocol, visible.name(ctx, other)))
+				warnings = append(warnings, fmt.Sprintf("%s: %s", path, warn.AlreadyRequested(fmt.Sprintf("%d/%s", key.number, key.protocol), visible.name(ctx, other))))
 				delete(asked, key)
 			}
 		}

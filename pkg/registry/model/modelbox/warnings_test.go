@@ -18,6 +18,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 func image(image string) func(*model.ModelBox) {
@@ -49,7 +50,7 @@ func rollingLimits(replicas int32, maxSurge, maxUnavailable string) func(*model.
 }
 
 func TestWarningsOnCreate(t *testing.T) {
-	const delaysNone = "spec.startupProbe: delays no other probe: the main container has neither a livenessProbe nor a readinessProbe, nor default ones"
+	const delaysNone = "spec.startupProbe: " + warn.NoProbeToDelay
 	mail := webBox(func(box *model.ModelBox) { box.Namespace, box.Name = "post", "mail" }, nodePortOf("TCP", 30010))
 	for _, row := range []struct {
 		name   string
@@ -60,20 +61,20 @@ func TestWarningsOnCreate(t *testing.T) {
 		{"an image with a digest", image("nginx@sha256:0000000000000000000000000000000000000000000000000000000000000000"), nil},
 		{"an image of a registry with a port", image("registry.example.com:5000/nginx:1.7.9"), nil},
 		{"an image without a tag", image("nginx"),
-			[]string{`spec.image: "nginx" has no tag and means "nginx:latest": pods may run different versions of it`}},
+			[]string{"spec.image: " + warn.NoTag("nginx")}},
 		{"an image without a tag of a registry with a port", image("registry.example.com:5000/nginx"),
-			[]string{`spec.image: "registry.example.com:5000/nginx" has no tag and means "registry.example.com:5000/nginx:latest": pods may run different versions of it`}},
+			[]string{"spec.image: " + warn.NoTag("registry.example.com:5000/nginx")}},
 		{"the latest image", image("nginx:latest"),
-			[]string{`spec.image: the tag "latest" moves: pods may run different versions of it`}},
+			[]string{"spec.image: " + warn.LatestTag}},
 		{"the latest images beside the main one", func(box *model.ModelBox) {
 			box.Spec.Containers = []corev1.Container{{Name: "one", Image: "one:1"}, {Name: "two", Image: "two:latest"}}
 			box.Spec.InitContainers = []corev1.Container{{Name: "three", Image: "three:latest"}}
 		}, []string{
-			`spec.containers[1].image: the tag "latest" moves: pods may run different versions of it`,
-			`spec.initContainers[0].image: the tag "latest" moves: pods may run different versions of it`,
+			"spec.containers[1].image: " + warn.LatestTag,
+			"spec.initContainers[0].image: " + warn.LatestTag,
 		}},
 		{"a service type without ports", func(box *model.ModelBox) { box.Spec.ServiceType, box.Spec.Ports = "ClusterIP", nil },
-			[]string{"spec.serviceType: has no effect without ports: there is no Service"}},
+			[]string{"spec.serviceType: " + warn.NoEffectWithoutPorts}},
 		{"a headless Service that names the pods of a StatefulSet once there are ports", func(box *model.ModelBox) {
 			statefulSet(box)
 			box.Spec.ServiceType, box.Spec.Ports = "Headless", nil
@@ -81,11 +82,11 @@ func TestWarningsOnCreate(t *testing.T) {
 		{"another service type of a StatefulSet without ports", func(box *model.ModelBox) {
 			statefulSet(box)
 			box.Spec.ServiceType, box.Spec.Ports = "ClusterIP", nil
-		}, []string{"spec.serviceType: has no effect without ports: there is no Service"}},
+		}, []string{"spec.serviceType: " + warn.NoEffectWithoutPorts}},
 		{"limits of a StatefulSet, which not every cluster has", func(box *model.ModelBox) {
 			statefulSet(box)
 			box.Spec.RollingUpdate = helper.NewRollingUpdate(intstr.FromInt32(2))
-		}, []string{"spec.rollingUpdate: is rejected by clusters in which the feature gate MaxUnavailableStatefulSet is off"}},
+		}, []string{"spec.rollingUpdate: " + warn.NeedsFeatureGate}},
 		{"limits of a DaemonSet, which every cluster has", func(box *model.ModelBox) {
 			daemonSet(box)
 			box.Spec.RollingUpdate = helper.NewRollingUpdate(intstr.FromInt32(2))
@@ -94,8 +95,8 @@ func TestWarningsOnCreate(t *testing.T) {
 			statefulSet(box)
 			box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{Hostname: "db", Subdomain: "data"}}
 		}, []string{
-			"spec.podTemplate.spec.hostname: has no effect with workload StatefulSet: each pod has its name for a hostname",
-			"spec.podTemplate.spec.subdomain: has no effect with workload StatefulSet: the pods are in that of its headless Service",
+			"spec.podTemplate.spec.hostname: " + warn.HostnameOfStatefulSet,
+			"spec.podTemplate.spec.subdomain: " + warn.SubdomainOfStatefulSet,
 		}},
 		{"names that the pods of a DaemonSet get", func(box *model.ModelBox) {
 			daemonSet(box)
@@ -126,24 +127,24 @@ func TestWarningsOnCreate(t *testing.T) {
 		}, []string{delaysNone}},
 		{"default probes that are switched off", without("Readiness", "Liveness"), nil},
 		{"a default startup probe that is switched off alone", without("Startup"),
-			[]string{"spec.disabledDefaultProbes[0]: the default liveness probe restarts a container that does not answer within 30 seconds of its start"}},
+			[]string{"spec.disabledDefaultProbes[0]: " + warn.NoStartupProbe}},
 		{"a default startup probe that is switched off with the one that it delays", without("Startup", "Liveness"), nil},
 		{"a default probe that is switched off although the box has its own", func(box *model.ModelBox) {
 			without("Readiness")(box)
 			box.Spec.ReadinessProbe = &corev1.Probe{}
-		}, []string{"spec.disabledDefaultProbes[0]: has no effect: the box has a probe of its own"}},
+		}, []string{"spec.disabledDefaultProbes[0]: " + warn.OwnProbe}},
 		{"a default probe that is switched off with all of them", func(box *model.ModelBox) {
 			without("Readiness", "Startup")(box)
 			box.Spec.DefaultProbes = model.DefaultProbesDisabled
-		}, []string{"spec.disabledDefaultProbes: has no effect with defaultProbes Disabled"}},
+		}, []string{"spec.disabledDefaultProbes: " + warn.NoEffectWith("defaultProbes Disabled")}},
 		{"what the Service has beyond", serviceOf("LoadBalancer", model.ModelBoxService{
 			SessionAffinity: "ClientIP", TrafficDistribution: ptr.To("PreferSameZone"), LoadBalancerSourceRanges: []string{"203.0.113.0/24"},
 		}), nil},
 		{"what the Service has beyond, without a Service", func(box *model.ModelBox) {
 			box.Spec.Ports, box.Spec.Service = nil, &model.ModelBoxService{SessionAffinity: "ClientIP"}
-		}, []string{"spec.service: has no effect without ports: there is no Service"}},
+		}, []string{"spec.service: " + warn.NoEffectWithoutPorts}},
 		{"what a headless Service ignores", serviceOf("Headless", model.ModelBoxService{SessionAffinity: "ClientIP"}),
-			[]string{"spec.service.sessionAffinity: is ignored for serviceType Headless"}},
+			[]string{"spec.service.sessionAffinity: " + warn.IgnoredFor("Headless")}},
 		{"an older name of a traffic distribution", serviceOf("ClusterIP", model.ModelBoxService{TrafficDistribution: ptr.To("PreferClose")}),
 			[]string{`spec.service.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"`}},
 		{"a source range that is not in canonical form", serviceOf("LoadBalancer", model.ModelBoxService{LoadBalancerSourceRanges: []string{"2001:DB8::/32"}}),
@@ -152,20 +153,20 @@ func TestWarningsOnCreate(t *testing.T) {
 		{"a rolling update of a box that is recreated", func(box *model.ModelBox) {
 			recreated(box)
 			box.Spec.RollingUpdate = helper.NewRollingUpdate(intstr.FromInt32(1))
-		}, []string{"spec.rollingUpdate: has no effect with strategy Recreate"}},
+		}, []string{"spec.rollingUpdate: " + warn.NoEffectWith("strategy Recreate")}},
 		{"limits of a rolling update of a box that is recreated", func(box *model.ModelBox) {
 			recreated(box)
 			rollingLimits(1, "1", "0")(box)
-		}, []string{"spec.rollingUpdate: has no effect with strategy Recreate"}},
+		}, []string{"spec.rollingUpdate: " + warn.NoEffectWith("strategy Recreate")}},
 		{"limits that keep the only pod", rollingLimits(1, "1", "99%"), nil},
 		{"limits that cost the only pod", rollingLimits(1, "0", "1"),
-			[]string{"spec.rollingUpdate.maxUnavailable: lets an update take the only pod away before there is another one"}},
+			[]string{"spec.rollingUpdate.maxUnavailable: " + warn.OnlyPodDeletedFirst}},
 		{"limits that cost the only pod by a share", rollingLimits(1, "1", "100%"),
-			[]string{"spec.rollingUpdate.maxUnavailable: lets an update take the only pod away before there is another one"}},
+			[]string{"spec.rollingUpdate.maxUnavailable: " + warn.OnlyPodDeletedFirst}},
 		{"limits that cost one pod of two", rollingLimits(2, "0", "1"), nil},
 		{"a node port of its own", nodePortOf("TCP", 30011), nil},
 		{"a node port of another box", nodePortOf("TCP", 30010),
-			[]string{"spec.ports[0].nodePort: 30010/TCP is asked for by ModelBox mail in namespace post already"}},
+			[]string{"spec.ports[0].nodePort: " + warn.AlreadyRequested("30010/TCP", "ModelBox mail in namespace post")}},
 		{"a node port of another box for the other protocol", nodePortOf("UDP", 30010), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -192,13 +193,13 @@ func TestWarningsOnUpdate(t *testing.T) {
 		{"labels of the Service roll none", nil, serviceOf("", model.ModelBoxService{Labels: map[string]string{"team": "shop"}}), nil},
 		{"a changed box has its latest image pointed out", image("nginx"), func(box *model.ModelBox) {
 			box.Spec.Image, box.Spec.Replicas = "nginx", ptr.To[int32](3)
-		}, []string{`spec.image: "nginx" has no tag and means "nginx:latest": pods may run different versions of it`}},
+		}, []string{"spec.image: " + warn.NoTag("nginx")}},
 		{"a box that an earlier release let be larger is said not to be recovered",
 			func(box *model.ModelBox) { box.Spec.Args = large(2 * maxSpecBytes).Spec.Args },
 			func(box *model.ModelBox) { box.Spec.Args = large(2*maxSpecBytes - 1).Spec.Args },
 			[]string{fmt.Sprintf("spec: has %d bytes: with more than 98304, a box may not be recovered if its store is lost", sizeOf(t, large(2*maxSpecBytes-1))), "rolls 2 pods"}},
 		{"a new node port of another box", nil, nodePortOf("TCP", 30010),
-			[]string{"spec.ports[0].nodePort: 30010/TCP is asked for by ModelBox mail in namespace default already"}},
+			[]string{"spec.ports[0].nodePort: " + warn.AlreadyRequested("30010/TCP", "ModelBox mail in namespace default")}},
 		{"a node port of another box that it had before", nodePortOf("TCP", 30010), func(box *model.ModelBox) {
 			nodePortOf("TCP", 30010)(box)
 			box.Spec.Paused = true

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // workloadWarnings is about what not every cluster knows of a StatefulSet, and about names in the overlay that its pods do
@@ -19,17 +20,17 @@ func workloadWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	}
 	var warnings []string
 	if spec.RollingUpdate != nil {
-		warnings = append(warnings, fmt.Sprintf("%s: is rejected by clusters in which the feature gate MaxUnavailableStatefulSet is off", path.Child("rollingUpdate")))
+		warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("rollingUpdate"), warn.NeedsFeatureGate))
 	}
 	if spec.PodTemplate == nil {
 		return warnings
 	}
 	pod, path := &spec.PodTemplate.Spec, path.Child("podTemplate", "spec")
 	if pod.Hostname != "" {
-		warnings = append(warnings, fmt.Sprintf("%s: has no effect with workload %s: each pod has its name for a hostname", path.Child("hostname"), spec.Workload))
+		warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("hostname"), warn.HostnameOfStatefulSet))
 	}
 	if pod.Subdomain != "" {
-		warnings = append(warnings, fmt.Sprintf("%s: has no effect with workload %s: the pods are in that of its headless Service", path.Child("subdomain"), spec.Workload))
+		warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("subdomain"), warn.SubdomainOfStatefulSet))
 	}
 	return warnings
 }

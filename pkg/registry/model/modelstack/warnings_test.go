@@ -13,6 +13,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // runningBoxes are the boxes of a stack with all their pods, which run what the stack says.
@@ -40,8 +41,8 @@ func TestWarningsOnCreate(t *testing.T) {
 	taken := &model.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: "other"}}
 	taken.Spec.Ports = stack.Spec.Components[0].Box.Ports
 	want := []string{
-		`spec.components[0].box.image: "mysql" has no tag and means "mysql:latest": pods may run different versions of it`,
-		"spec.components[0].box.ports[0].nodePort: 30306/TCP is asked for by another ModelBox already",
+		"spec.components[0].box.image: " + warn.NoTag("mysql"),
+		"spec.components[0].box.ports[0].nodePort: " + warn.AlreadyRequested("30306/TCP", "another ModelBox"),
 	}
 	if diff := cmp.Diff(want, newStrategy(taken).WarningsOnCreate(t.Context(), stack)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -61,9 +62,9 @@ func TestWarningsOnUpdate(t *testing.T) {
 		{"another image", replaced("api:1", "api:2"), nil, []string{"rolls 4 pods of api"}},
 		{"another image of two", replaced("api:1", "api:2", "mysql:8.0", "mysql:9"), nil, []string{"rolls 1 pod of db", "rolls 4 pods of api"}},
 		{"another image of a box that is not complete", replaced("api:1", "api:2"), func(boxes []*model.ModelBox) { boxes[1].Status.Conditions = nil },
-			[]string{"rolls up to 4 pods of api: those that run the new pod template already stay"}},
+			[]string{"rolls up to 4 pods of api" + warn.UpdatedPodsStay}},
 		{"another image without a tag", replaced("api:1", "api"), nil,
-			[]string{"rolls 4 pods of api", `spec.components[2].box.image: "api" has no tag and means "api:latest": pods may run different versions of it`}},
+			[]string{"rolls 4 pods of api", "spec.components[2].box.image: " + warn.NoTag("api")}},
 		{"another image of a box that others scale", replaced("api:1", "api:2", "replicas: 4, ", ""), scaled, []string{"rolls 7 pods of api"}},
 		{"another port of what others depend on", replaced("port: 3306", "port: 3307"), nil,
 			[]string{"rolls 1 pod of db", "rolls 4 pods of api", "rolls 1 pod of worker"}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/requester"
 )
 
@@ -65,5 +66,5 @@ func WarningsOnDelete(network *model.Network) []string {
 	if len(network.Status.Boxes) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Network %s is in use and is deleted when no box uses it any more: %s", network.Name, boxesOf(network))}
+	return []string{warn.NetworkInUse(network.Name, boxesOf(network))}
 }

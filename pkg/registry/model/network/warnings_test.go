@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 func TestOverlapWarnings(t *testing.T) {
@@ -91,9 +92,9 @@ func TestWarningsOnDeleteNameTheBoxes(t *testing.T) {
 		want   []string
 	}{
 		{"no box", model.NetworkStatus{}, nil},
-		{"two", model.NetworkStatus{Boxes: []string{"db", "web"}}, []string{"Network lan is in use and is deleted when no box uses it any more: db, web"}},
+		{"two", model.NetworkStatus{Boxes: []string{"db", "web"}}, []string{warn.NetworkInUse("lan", "db, web")}},
 		{"more than are named", model.NetworkStatus{Boxes: []string{"db", "web"}, BoxesOmitted: 3},
-			[]string{"Network lan is in use and is deleted when no box uses it any more: db, web and 3 more"}},
+			[]string{warn.NetworkInUse("lan", "db, web and 3 more")}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if diff := cmp.Diff(row.want, WarningsOnDelete(lan(func(network *model.Network) { network.Status = row.status }))); diff != "" {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/install"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 var (
@@ -112,7 +113,7 @@ func TestWarningsOnDelete(t *testing.T) {
 	for _, letter := range "abcdefghijkl" {
 		many = append(many, debugged(string(letter), ""))
 	}
-	const still = "an ephemeral container cannot be taken out of a pod: these still have tools-x: "
+	still := warn.ContainerStays("tools-x", "")
 	for _, row := range []struct {
 		name     string
 		debugger *model.PodDebugger
@@ -123,7 +124,7 @@ func TestWarningsOnDelete(t *testing.T) {
 		{"pods", tools(withPods(debugged("a", ""), debugged("web-0", "web"), refused)), []string{still + "a, web-0"}},
 		{"many pods", tools(withPods(many...)), []string{still + "a, b, c, d, e, f, g, h, i, j and 2 more"}},
 		{"boxes that are restarted", tools(withPods(debugged("a", ""), debugged("web-0", "web"), debugged("web-1", "web"), debugged("db-0", "db")), restarting),
-			[]string{still + "a", "these boxes are restarted, whose pods have tools-x: db, web"}},
+			[]string{still + "a", warn.BoxesRestart("tools-x", "db, web")}},
 	} {
 		if diff := cmp.Diff(row.want, WarningsOnDelete(row.debugger)); diff != "" {
 			t.Errorf("%s, -want +got:\n%s", row.name, diff)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
 // maxNamed is how many pods or boxes a warning names.
@@ -31,14 +32,12 @@ func WarningsOnDelete(debugger *model.PodDebugger) []string {
 	}
 	var warnings []string
 	if len(pods) > 0 {
-		warnings = append(warnings, fmt.Sprintf("an ephemeral container cannot be taken out of a pod: these still have %s: %s",
-			debugger.Status.ContainerName, joined(pods)))
+		warnings = append(warnings, warn.ContainerStays(debugger.Status.ContainerName, joined(pods)))
 	}
 	if len(boxes) > 0 {
 		slices.Sort(boxes)
 		boxes = slices.Compact(boxes)
-		warnings = append(warnings, fmt.Sprintf("these boxes are restarted, whose pods have %s: %s",
-			debugger.Status.ContainerName, joined(boxes)))
+		warnings = append(warnings, warn.BoxesRestart(debugger.Status.ContainerName, joined(boxes)))
 	}
 	return warnings
 }

@@ -24,6 +24,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -138,7 +139,7 @@ func TestRenderOfABoxThatIsSent(t *testing.T) {
 	if validated != "nginx" {
 		t.Errorf("admission has seen the image %q", validated)
 	}
-	if want := []string{`spec.image: "nginx" has no tag and means "nginx:latest": pods may run different versions of it`}; !cmp.Equal(want, warnings.texts) {
+	if want := []string{"spec.image: " + warn.NoTag("nginx")}; !cmp.Equal(want, warnings.texts) {
 		t.Errorf("warnings: %q", warnings.texts)
 	}
 	expectGone(t, storage)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/registrytest"
 )
 
@@ -142,7 +143,7 @@ func TestDeletionTellsWhichPodsHaveTheContainer(t *testing.T) {
 			if _, _, err := storage.PodDebugger.Delete(warning.WithWarningRecorder(ctx, &warnings), "tools", rest.ValidateAllObjectFunc, &metav1.DeleteOptions{DryRun: row.dryRun}); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(recorder{"an ephemeral container cannot be taken out of a pod: these still have tools-x: a"}, warnings); diff != "" {
+			if diff := cmp.Diff(recorder{warn.ContainerStays("tools-x", "a")}, warnings); diff != "" {
 				t.Errorf("warnings, -want +got:\n%s", diff)
 			}
 			if _, err := storage.PodDebugger.Get(ctx, "tools", &metav1.GetOptions{}); apierrors.IsNotFound(err) != row.isGone {
