@@ -1,5 +1,5 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kubectl tests that kubectl does with boxes what it does with the objects of Kubernetes itself.
+// Package kubectl tests that the commands of kubectl work with boxes as with built-in kinds.
 package kubectl

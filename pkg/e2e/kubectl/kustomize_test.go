@@ -58,8 +58,8 @@ func TestKustomizeTransformsStacks(t *testing.T) {
 	}
 }
 
-// TestKustomizePatchesMergeListsByKey gives kustomize the schema that the cluster publishes. Patches then merge the
-// lists of a box as the cluster does, by their keys, where they would replace them without it.
+// TestKustomizePatchesMergeListsByKey uses the schema of the cluster in kustomize. Patches then merge the lists of a box by their
+// keys, like the cluster. Without the schema, they would replace the lists.
 func TestKustomizePatchesMergeListsByKey(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -49,7 +49,7 @@ func TestGetPrintsColumns(t *testing.T) {
 	})
 }
 
-// rowsOf splits what kubectl prints into lines with single blanks, without the one cell that time changes.
+// rowsOf splits the output of kubectl into lines with single spaces, without the age.
 func rowsOf(table string) []string {
 	var rows []string
 	lines := strings.Split(strings.TrimSpace(table), "\n")
@@ -81,7 +81,7 @@ func TestGetWatchPrintsChanges(t *testing.T) {
 	rows.await(t, "next 1/1 1 Ready nginx:1.7.9")
 }
 
-// watchedRows are the lines that a kubectl in the background has printed.
+// watchedRows has the output lines of a kubectl in the background.
 type watchedRows struct {
 	mu   sync.Mutex
 	rows []string
@@ -110,7 +110,7 @@ func watchRows(n *framework.Namespace, arguments ...string) *watchedRows {
 	return watched
 }
 
-// await waits for a row that contains text, after the one that was found last.
+// await waits for a row that contains the text, after the last row that was found.
 func (w *watchedRows) await(t *testing.T, text string) {
 	t.Helper()
 	framework.Eventually(t, framework.Patience, fmt.Sprintf("the watch shows %q", text), func() error {
@@ -126,7 +126,7 @@ func (w *watchedRows) await(t *testing.T, text string) {
 	})
 }
 
-// TestGetWidePrintsNodePorts is about those that the cluster chose.
+// TestGetWidePrintsNodePorts checks node ports that the cluster has assigned.
 func TestGetWidePrintsNodePorts(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

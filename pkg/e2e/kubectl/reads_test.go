@@ -15,7 +15,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestGetSortsSelectsAndFormats is the ways to read boxes that the tests of printing and of field selectors have not.
+// TestGetSortsSelectsAndFormats reads boxes in further ways than the tests of printing and of field selectors.
 func TestGetSortsSelectsAndFormats(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -69,8 +69,7 @@ func TestGetSortsSelectsAndFormats(t *testing.T) {
 	}
 }
 
-// TestWaitReturnsWhenMet waits in each of the ways that kubectl has, for what is the case already or becomes so
-// meanwhile.
+// TestWaitReturnsWhenMet waits in each way of kubectl, for conditions that are already met or become met meanwhile.
 func TestWaitReturnsWhenMet(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -124,7 +123,7 @@ func pausedBoxes(names ...string) string {
 	return manifest.String()
 }
 
-// boxNames is what kubectl calls boxes.
+// boxNames are the names of the resource in kubectl.
 func boxNames(names ...string) []string {
 	var long []string
 	for _, name := range names {

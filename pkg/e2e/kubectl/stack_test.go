@@ -13,7 +13,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// shopManifest is a stack of a database and of what depends on it.
+// shopManifest is the manifest of a stack of a database and its dependants.
 func shopManifest(dbImage, webImage string) string {
 	return fmt.Sprintf(`{apiVersion: model.github.com/v1, kind: ModelStack, metadata: {name: shop}, spec: {components: [
 		{name: db, boxName: db, box: {image: '%s', ports: [{port: 80}]}},
@@ -31,8 +31,7 @@ func expectImages(n *framework.Namespace, db, web string) {
 	framework.ExpectEqual(n.T, "image of web", web, n.GetBox("web").Spec.Image)
 }
 
-// TestStackIsAppliedPatchedAndDeleted is the life of a stack. How its boxes go with it is tested with what else becomes of
-// stacks.
+// TestStackIsAppliedPatchedAndDeleted applies, patches and deletes a stack. Package stack tests the deletion of its boxes.
 func TestStackIsAppliedPatchedAndDeleted(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -82,7 +81,7 @@ func TestStackIsAppliedPatchedAndDeleted(t *testing.T) {
 	})
 }
 
-// TestTwoTeamsApplyComponentsOfOneStack has each own a component of its own, by server-side apply.
+// TestTwoTeamsApplyComponentsOfOneStack applies components of a stack as two field managers.
 func TestTwoTeamsApplyComponentsOfOneStack(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestVerbsWorkOnBoxOrDeployment runs what docs/tools.md says of kubectl.
+// TestVerbsWorkOnBoxOrDeployment runs the commands of kubectl in docs/tools.md.
 func TestVerbsWorkOnBoxOrDeployment(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -15,8 +15,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestClientSideApplyRemovesOnlyWhatItApplied applies without --server-side, which takes back what the last apply gave
-// and nothing else.
+// TestClientSideApplyRemovesOnlyWhatItApplied applies without --server-side. Only the fields of the last apply are removed.
 func TestClientSideApplyRemovesOnlyWhatItApplied(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -47,7 +46,7 @@ func TestApplyPrunesUnlistedBoxes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			n := framework.NewNamespace(t)
-			n.Kubectl.RunWithInput(pausedBoxes("created"), "create", "--filename=-") // has the label, but was not applied
+			n.Kubectl.RunWithInput(pausedBoxes("created"), "create", "--filename=-") // it has the label, but not the annotation of apply
 			apply := func(boxes ...string) string {
 				command := n.Kubectl.Command(append([]string{"apply", "--prune", "--filename=-"}, test.flags...)...)
 				command.Env = append(command.Env, test.variable)
@@ -79,7 +78,7 @@ func TestForcedReplaceCreatesNewBox(t *testing.T) {
 	framework.ExpectEqual(t, "image", framework.NewImage, n.GetDeployment("web").Spec.Template.Spec.Containers[0].Image)
 }
 
-// TestPatchOfSubresourceChangesOnlyIt patches what concerns the subresource, and what does not, which changes nothing.
+// TestPatchOfSubresourceChangesOnlyIt patches fields of the subresource and other fields. A patch of other fields has no effect.
 func TestPatchOfSubresourceChangesOnlyIt(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -112,7 +111,7 @@ func TestPatchOfSubresourceChangesOnlyIt(t *testing.T) {
 	}
 }
 
-// TestDryRunStoresNothing has every verb that writes pretend.
+// TestDryRunStoresNothing runs every verb that writes with a dry run.
 func TestDryRunStoresNothing(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -123,7 +122,7 @@ func TestDryRunStoresNothing(t *testing.T) {
 	for _, test := range []struct {
 		stdin, arguments, show, want string
 	}{
-		// What waits for boxes has to see from the first moment on that there is something to wait for.
+		// Clients that wait for boxes must see a condition from the beginning.
 		{pausedBoxes("new"), "create --filename=-", `{.spec.rollingUpdate} {.status.conditions[?(@.type=="Ready")].status}`, "25% Unknown"},
 		{web, "apply --filename=-", "{.spec.image} {.metadata.generation}", framework.NewImage + " 2"},
 		{web, "apply --server-side --force-conflicts --filename=-", "{.spec.image} {.metadata.generation}", framework.NewImage + " 2"},
@@ -139,7 +138,7 @@ func TestDryRunStoresNothing(t *testing.T) {
 			framework.ExpectEqual(t, "what would be", test.want, n.Kubectl.RunWithInput(test.stdin, arguments...))
 		})
 	}
-	// These show nothing of what would be.
+	// The output of these does not show the result.
 	for _, test := range []struct{ arguments, want string }{
 		{"scale mb web --replicas=3", "modelbox.model.github.com/web scaled (server dry run)\n"},
 		{"delete mb --all", `modelbox.model.github.com "web" deleted from ` + n.Name + " namespace (server dry run)\n"},

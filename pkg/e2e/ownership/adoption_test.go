@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestAdoptionTakesOverWhatExists is about boxes that take over what there is already.
+// TestAdoptionTakesOverWhatExists checks boxes that adopt existing objects.
 func TestAdoptionTakesOverWhatExists(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -50,7 +50,7 @@ func orphansAreTakenBack(n *framework.Namespace) {
 	expectControlled(n.T, n.GetService("web"), after)
 	framework.ExpectEqual(n.T, "pods", fmt.Sprint(before.Status.PodNames), fmt.Sprint(after.Status.PodNames))
 
-	// It is the box's now: what it says goes, and they go with it.
+	// The box owns the objects now: it determines their fields, and they are deleted with it.
 	n.UpdateBox("web", framework.WithImage(framework.NewImage))
 	n.AwaitReady("web")
 	framework.ExpectEqual(n.T, "image", framework.NewImage, n.GetDeployment("web").Spec.Template.Spec.Containers[0].Image)
@@ -101,8 +101,8 @@ func adoptingBox(name string, changes ...func(*modelv1.ModelBoxSpec)) *modelv1.M
 	return box
 }
 
-// createHandMade creates the Deployment and the pods of a user who wrote them manually as a box of two replicas says. It returns
-// the names of the pods.
+// createHandMade creates a Deployment as a user, with the spec that a box of two replicas renders, and its pods. It returns the
+// names of the pods.
 func createHandMade(n *framework.Namespace, selector map[string]string) string {
 	n.T.Helper()
 	template := n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2)))

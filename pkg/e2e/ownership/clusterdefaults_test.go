@@ -33,8 +33,7 @@ var (
 	}}
 )
 
-// completed are specs of which the cluster stores something else than what was written: it adds defaults, leaves
-// out zeros, and writes quantities in its own way.
+// completed are specs that the cluster stores in another form: it adds defaults, leaves out zeros, and normalizes quantities.
 var completed = []struct {
 	name string
 	spec func(*modelv1.ModelBoxSpec)

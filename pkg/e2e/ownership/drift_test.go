@@ -65,7 +65,7 @@ func variablesOf(deployment *appsv1.Deployment) []corev1.EnvVar {
 	return deployment.Spec.Template.Spec.Containers[0].Env
 }
 
-// TestAdditionsAreNoDrift adds to the children what injectors and people add, while nothing else happens to them.
+// TestAdditionsAreNoDrift adds fields to the children like injectors and users, without other changes.
 func TestAdditionsAreNoDrift(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

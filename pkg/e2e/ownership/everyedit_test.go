@@ -27,19 +27,19 @@ import (
 )
 
 const (
-	// healingVariable is which part of the edits is tried: every one of so many.
+	// healingVariable is the environment variable that selects the edits: one of each given number.
 	healingVariable = "MODELBOX_E2E_HEALING"
 	shortHealing    = 47
 
-	// maxHealingWrites are those of one child from its creation on: that, what is claimed and what is applied.
+	// maxHealingWrites is the maximum number of writes of one child, including its creation.
 	maxHealingWrites = 4
 )
 
-// childResource is a kind of children as the dynamic client knows it.
+// childResource is a resource of children for the dynamic client.
 type childResource struct {
 	schema.GroupVersionResource
 	kind string
-	// isMadeOf returns whether boxes with the spec have one.
+	// isMadeOf returns whether boxes with the spec have a child of the resource.
 	isMadeOf func(*modelv1.ModelBoxSpec) bool
 }
 
@@ -54,8 +54,8 @@ var childResources = []childResource{
 		func(spec *modelv1.ModelBoxSpec) bool { return spec.DisruptionBudget != nil }},
 }
 
-// TestEveryEditIsRestored edits every field that a render sets in every way, each on the child of a box of its own. The
-// child has to become what it was, in as few writes as that takes, and one event has to say who it was.
+// TestEveryEditIsRestored edits every field that a render sets in every way, each on the child of a separate box. The controller
+// must restore the child with the minimum number of writes, and one event must name the field manager.
 func TestEveryEditIsRestored(t *testing.T) {
 	t.Parallel()
 	every := framework.Setting(t, healingVariable, shortHealing, strconv.Atoi)
@@ -89,7 +89,7 @@ func TestEveryEditIsRestored(t *testing.T) {
 	t.Cleanup(func() { m.expectFewWrites(t) })
 }
 
-// leaveOutLater takes out of a box what the cluster does not take yet.
+// leaveOutLater removes the fields from a box that the cluster does not have yet.
 func leaveOutLater(n *framework.Namespace, spec *modelv1.ModelBoxSpec) {
 	if spec.Service != nil && n.ControlPlane.IsBefore(n.T, "1.34") {
 		spec.Service.TrafficDistribution = nil
@@ -133,7 +133,7 @@ func (m *healingMatrix) read(t *testing.T, resource childResource, name string) 
 	return live
 }
 
-// heal creates a box like the template, carries out the edit of that index, and waits until its child is what it was.
+// heal creates a box like the template, makes the edit with the index, and waits until the child is restored.
 func (m *healingMatrix) heal(t *testing.T, name string, template *modelv1.ModelBox, resource childResource, index int) {
 	n := m.In(t)
 	box := template.DeepCopy()
@@ -166,7 +166,7 @@ func (m *healingMatrix) heal(t *testing.T, name string, template *modelv1.ModelB
 	m.healed = append(m.healed, name)
 }
 
-// edit carries out the edit with the first patch that the API takes and that changes something. It returns whether there is one.
+// edit makes the edit with the first patch that the API accepts and that changes the child. It returns whether there is one.
 func (m *healingMatrix) edit(t *testing.T, resource childResource, before *unstructured.Unstructured, edit fieldEdit) bool {
 	t.Helper()
 	for _, patch := range edit.patches {
@@ -186,7 +186,7 @@ func (m *healingMatrix) edit(t *testing.T, resource childResource, before *unstr
 	return false
 }
 
-// ownedByBox is what a box decides about a child.
+// ownedByBox returns the fields of a child that the box sets.
 func ownedByBox(child *unstructured.Unstructured) map[string]any {
 	spec, _, _ := unstructured.NestedMap(child.Object, "spec")
 	if child.GetKind() == "Service" {
@@ -207,7 +207,7 @@ func ownedByBox(child *unstructured.Unstructured) map[string]any {
 	}
 }
 
-// expectOneEvent expects one event that says that the child was restored, and after whom.
+// expectOneEvent expects one event about the restoration of the child, with the field manager.
 func (m *healingMatrix) expectOneEvent(n *framework.Namespace, resource childResource, box string) {
 	n.T.Helper()
 	n.Events.Await(box, "Restored"+resource.kind, "had changed")
@@ -224,7 +224,7 @@ func (m *healingMatrix) expectOneEvent(n *framework.Namespace, resource childRes
 	}
 }
 
-// expectFewWrites expects that nothing was written more often than healing it takes.
+// expectFewWrites expects that no child was written more often than maxHealingWrites.
 func (m *healingMatrix) expectFewWrites(t *testing.T) {
 	writes := map[string][]string{}
 	for _, write := range framework.ReadWrites(t, m.ControlPlane.ClusterAuditLog(), m.Name) {

@@ -21,23 +21,22 @@ import (
 	smdvalue "sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// fieldEdit is a change of one field of a child. The patches after the first are other values, for an API that does not
-// take the one before.
+// fieldEdit is a change of one field of a child. The patches after the first have other values, in case the API refuses the former
+// patch.
 type fieldEdit struct {
 	name      string
 	patchType types.PatchType
 	patches   []string
 }
 
-// fieldEditor makes edits of a child out of the fields that the server owns.
+// fieldEditor creates edits of the fields of a child that the server owns.
 type fieldEditor struct {
 	t     *testing.T
 	live  map[string]any
 	edits []fieldEdit
 }
 
-// fieldEdits returns every edit of every field of the child that the server owns, in an order that depends on nothing
-// but the fields.
+// fieldEdits returns every edit of every field of the child that the server owns, in an order that only depends on the fields.
 func fieldEdits(t *testing.T, live *unstructured.Unstructured) []fieldEdit {
 	t.Helper()
 	owned := ownedByServer(t, live)
@@ -62,7 +61,7 @@ func fieldEdits(t *testing.T, live *unstructured.Unstructured) []fieldEdit {
 	return e.edits
 }
 
-// ownedByServer is what the server applied.
+// ownedByServer returns the fields that the server applied.
 func ownedByServer(t *testing.T, live *unstructured.Unstructured) *fieldpath.Set {
 	t.Helper()
 	for _, entry := range live.GetManagedFields() {
@@ -78,7 +77,7 @@ func ownedByServer(t *testing.T, live *unstructured.Unstructured) *fieldpath.Set
 	return nil
 }
 
-// isKeyOf returns whether the path is that of a key of the element that it is in.
+// isKeyOf returns whether the path is the path of a merge key of its element.
 func isKeyOf(path fieldpath.Path) bool {
 	if len(path) < 2 || path[len(path)-2].Key == nil {
 		return false
@@ -90,7 +89,7 @@ func (e *fieldEditor) add(name string, patchType types.PatchType, patches ...str
 	e.edits = append(e.edits, fieldEdit{name, patchType, patches})
 }
 
-// editLeaf changes a field in each way that there is to change one, and removes it.
+// editLeaf changes a field in every way, and removes it.
 func (e *fieldEditor) editLeaf(path fieldpath.Path) {
 	pointer, value := e.find(path)
 	var json6902, merge, strategic, apply []string
@@ -121,7 +120,7 @@ func (e *fieldEditor) editElement(path fieldpath.Path) {
 	for _, key := range *path[len(path)-1].Key {
 		keys[key.Name] = true
 		if key.Name == "uid" {
-			continue // The garbage collector may be quicker: it deletes what an owner that is gone controls.
+			continue // the garbage collector may be faster, and deletes a child whose owner does not exist
 		}
 		var renamed []string
 		for _, other := range otherValues(key.Name, key.Value.Unstructured()) {
@@ -143,7 +142,7 @@ func (e *fieldEditor) editElement(path fieldpath.Path) {
 	}
 }
 
-// unionMembers are the other choices for structs that are a choice, by their names.
+// unionMembers are the other members of unions, by the names of the unions.
 var unionMembers = map[string][]string{
 	"readinessProbe":  {`{"exec": {"command": ["evil"]}}`, `{"httpGet": {"path": "/evil", "port": 1}}`},
 	"livenessProbe":   {`{"exec": {"command": ["evil"]}}`, `{"httpGet": {"path": "/evil", "port": 1}}`},
@@ -156,7 +155,7 @@ var unionMembers = map[string][]string{
 	"appArmorProfile": {`{"type": "Unconfined"}`, `{"type": "Localhost", "localhostProfile": "evil"}`},
 }
 
-// switchUnions makes another choice for every struct that is one.
+// switchUnions changes the member of every union.
 func (e *fieldEditor) switchUnions(pointer string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -183,7 +182,7 @@ func (e *fieldEditor) switchUnions(pointer string, value any) {
 	}
 }
 
-// switchElements makes another choice for every element of a list of choices with names.
+// switchElements changes the member of every element of a list of unions with names.
 func (e *fieldEditor) switchElements(pointer string, list any, members ...string) {
 	elements, _ := list.([]any)
 	for i, element := range elements {
@@ -196,7 +195,7 @@ func (e *fieldEditor) switchElements(pointer string, list any, members ...string
 	}
 }
 
-// find returns the JSON pointer of a path, and what is there.
+// find returns the JSON pointer of a path, and its value.
 func (e *fieldEditor) find(path fieldpath.Path) (string, any) {
 	var pointer strings.Builder
 	var value any = e.live
@@ -231,8 +230,8 @@ func indexOf(list []any, step fieldpath.PathElement) int {
 	})
 }
 
-// nested returns a patch that merges lists by their keys and sets the field; with the type and name of the object where
-// it is to be applied.
+// nested returns a patch that merges lists by their keys and sets the field. For server-side apply, it has the type and name of the
+// object.
 func (e *fieldEditor) nested(path fieldpath.Path, value any, isApplied bool) string {
 	for _, step := range slices.Backward(path) {
 		switch {
@@ -255,7 +254,7 @@ func (e *fieldEditor) nested(path fieldpath.Path, value any, isApplied bool) str
 	return encode(e.t, object)
 }
 
-// mergePatch returns a patch that sets the field, with the outermost list that it is in as a whole.
+// mergePatch returns a merge patch that sets the field, with its complete outermost list.
 func (e *fieldEditor) mergePatch(path fieldpath.Path, value any) string {
 	changed := runtime.DeepCopyJSON(e.live)
 	var at any = changed
@@ -281,7 +280,7 @@ func (e *fieldEditor) mergePatch(path fieldpath.Path, value any) string {
 	return encode(e.t, patch)
 }
 
-// choices are the values of fields that do not take just any.
+// choices are the valid values of fields with an enumeration.
 var choices = map[string][]any{
 	"dnsPolicy":                {"ClusterFirst", "Default"},
 	"effect":                   {"NoExecute"},
@@ -312,7 +311,7 @@ var choices = map[string][]any{
 
 var number = regexp.MustCompile(`^\d+`)
 
-// otherValues returns values of the field that differ from what it has, the likeliest to be taken first.
+// otherValues returns other values of the field. Values that the API most likely accepts come first.
 func otherValues(field string, value any) []any {
 	var others []any
 	switch value := value.(type) {
@@ -351,7 +350,7 @@ func jsonPatch(op, pointer string, value any) string {
 	}
 	data, err := json.Marshal([]any{patch})
 	if err != nil {
-		panic(err) // what is patched in came out of JSON
+		panic(err) // the value was decoded from JSON
 	}
 	return string(data)
 }
@@ -365,7 +364,7 @@ func encode(t *testing.T, value any) string {
 	return string(data)
 }
 
-// escape makes a name a part of a JSON pointer.
+// escape escapes a name for a JSON pointer.
 func escape(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestChildrenHaveOnlyWhatTheBoxSays is about fields that another client owns, or owned, besides the box: the child has the fields
-// that the box sets, and loses the ones that the box no longer sets.
+// TestChildrenHaveOnlyWhatTheBoxSays checks fields that another client owns or owned besides the box: the child has the fields that
+// the box sets, and loses the fields that the box no longer sets.
 func TestChildrenHaveOnlyWhatTheBoxSays(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -128,7 +128,7 @@ func sharedVariableGoes(n *framework.Namespace) {
 func returnedVariableGoes(n *framework.Namespace) {
 	n.CreateBox(framework.NewBox("web", framework.WithReplicas(0), framework.WithEnvs(framework.EnvValue("A", "1"), framework.EnvValue("B", "2"))))
 	n.AwaitApplied("web")
-	// Nothing differs in the end, but for whose the variable is.
+	// At the end, only the field manager of the variable differs.
 	n.PatchDeployment("web", `[{"op": "replace", "path": "/spec/template/spec/containers/0/env/1/value", "value": "3"}]`)
 	tryToPatchDeployment(n, "web", `[{"op": "replace", "path": "/spec/template/spec/containers/0/env/1/value", "value": "2"}]`)
 	n.UpdateBox("web", framework.WithEnvs(framework.EnvValue("A", "1")))
@@ -136,7 +136,7 @@ func returnedVariableGoes(n *framework.Namespace) {
 	n.AwaitDeployment("web", "has no variable B", func(d *appsv1.Deployment) error { return expectVariables(d, "A=1") })
 }
 
-// tryToPatchDeployment changes a Deployment that may be changed by others at the same time.
+// tryToPatchDeployment changes a Deployment that other clients may change concurrently.
 func tryToPatchDeployment(n *framework.Namespace, name, patch string) {
 	n.T.Helper()
 	n.Eventually("Deployment "+name+" is changed", func() error {
@@ -220,7 +220,7 @@ func manyFieldsAreTakenBack(n *framework.Namespace) {
 	n.Events.Await("web", "RestoredDeployment", "kubectl-patch", "…")
 }
 
-// The box is paused meanwhile: it takes two steps to make a Service headless.
+// The box is paused meanwhile, because making a Service headless takes two steps.
 func headlessServiceIsReplaced(n *framework.Namespace) {
 	n.CreateBox(framework.NewBox("web", framework.WithReplicas(0)))
 	n.AwaitApplied("web")
@@ -253,7 +253,7 @@ func patchService(n *framework.Namespace, name, patch string) {
 	}
 }
 
-// The box is paused meanwhile, so that only the update meets the change of the other client.
+// The box is paused meanwhile, so that only the update conflicts with the change of the other client.
 func updateOfASwitchedUnion(n *framework.Namespace) {
 	n.CreateBox(framework.NewBox("web", framework.WithReplicas(0), framework.WithReadinessProbe(framework.TCPSocket), framework.WithEnvs(framework.EnvValue("A", "1"))))
 	n.AwaitApplied("web")

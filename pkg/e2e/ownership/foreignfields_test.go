@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestForeignFieldsAreKept sets what the box says nothing about together with something that it does. Once the latter
-// is put back the server has seen, and left, the former.
+// TestForeignFieldsAreKept sets a field that the box does not set together with a field that it sets. After the controller has
+// restored the second field, it has also observed and kept the first one.
 func TestForeignFieldsAreKept(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -81,7 +81,7 @@ func expectForeign(t *testing.T, what string, object metav1.Object) {
 	}
 }
 
-// TestRolloutRestartIsKept is about the annotation that users set most.
+// TestRolloutRestartIsKept checks the annotation of kubectl rollout restart.
 func TestRolloutRestartIsKept(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -16,11 +16,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// maxTakeover is how long after the end of an obstacle a box may still be without its child. It takes two seconds at
-// most on a machine that has nothing else to do.
+// maxTakeover is the timeout for a child to be created after its obstacle ends. On an idle machine, it takes two seconds at most.
 const maxTakeover = 5 * time.Second
 
-// TestForeignObjectIsNotTakenOver is about boxes whose name an object that does not belong to them has already.
+// TestForeignObjectIsNotTakenOver checks boxes for whose child an object of another owner with the name exists.
 func TestForeignObjectIsNotTakenOver(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -74,7 +73,7 @@ func TestForeignObjectIsNotTakenOver(t *testing.T) {
 				return nil
 			})
 
-			// A change of the box is no reason either.
+			// A change of the box does not take it over either.
 			n.UpdateBox("web", framework.WithImage(framework.NewImage))
 			n.AwaitNotOwned("web")
 			after, err := test.read(n)
@@ -105,7 +104,7 @@ func TestForeignObjectIsNotTakenOver(t *testing.T) {
 	}
 }
 
-// awaitSettled waits until the cluster has written all it has to say about an object.
+// awaitSettled waits until the cluster has stopped writing the status of an object.
 func awaitSettled(n *framework.Namespace, read func(*framework.Namespace) (metav1.Object, error)) metav1.Object {
 	n.T.Helper()
 	var object metav1.Object

@@ -12,7 +12,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestHeadlessServiceIsNotTakenFromAnotherBox is about two boxes that need a Service of the same name.
+// TestHeadlessServiceIsNotTakenFromAnotherBox checks two boxes that need a Service with the same name.
 func TestHeadlessServiceIsNotTakenFromAnotherBox(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

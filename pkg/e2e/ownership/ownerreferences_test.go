@@ -14,7 +14,7 @@ import (
 )
 
 // TestForgedOwnerReferencesDeleteNothing gives Services controller references with the UID of a box that are otherwise
-// wrong. The garbage collector takes such references away, and the server must not delete what carries them.
+// wrong. The garbage collector removes such references, and the server must not delete the objects with them.
 func TestForgedOwnerReferencesDeleteNothing(t *testing.T) {
 	t.Parallel()
 	n, other := framework.NewNamespace(t), framework.NewNamespace(t)
@@ -43,7 +43,7 @@ func TestForgedOwnerReferencesDeleteNothing(t *testing.T) {
 		forgeService(f.n, f.name, f.reference)
 	}
 
-	// The box goes on, and its own Service with it.
+	// The box and its own Service still exist.
 	n.UpdateBox("web", framework.WithImage(framework.NewImage))
 	n.AwaitReady("web")
 	n.UpdateBox("web", framework.WithPorts())
@@ -61,8 +61,8 @@ func TestForgedOwnerReferencesDeleteNothing(t *testing.T) {
 	}
 }
 
-// forgeService creates a Service that looks like the server's and carries the reference, beside that of an owner which
-// there is: without one, the garbage collector would delete it.
+// forgeService creates a Service that looks like a child and has the reference. It also has a reference to an existing owner,
+// because the garbage collector would otherwise delete it.
 func forgeService(n *framework.Namespace, name string, reference metav1.OwnerReference) {
 	n.T.Helper()
 	keeper, err := n.ControlPlane.KubeClient.CoreV1().ConfigMaps(n.Name).Create(n.Ctx,
@@ -86,7 +86,7 @@ func forgeService(n *framework.Namespace, name string, reference metav1.OwnerRef
 	}
 }
 
-// expectNotDeletedByServer looks for requests of the server to delete the object, whatever came of them.
+// expectNotDeletedByServer expects no request of the server to delete the object, successful or not.
 func expectNotDeletedByServer(n *framework.Namespace, name string) {
 	n.T.Helper()
 	for _, request := range framework.ReadWrites(n.T, n.ControlPlane.ClusterAuditLog(), n.Name) {

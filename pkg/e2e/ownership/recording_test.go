@@ -27,7 +27,7 @@ const rolloutRevision = "deployment.kubernetes.io/revision"
 
 const removeRecord = `[{"op": "remove", "path": "/metadata/annotations/model.github.com~1record"}]`
 
-// isRecordOf returns nil when the object has the record of the box as it is now.
+// isRecordOf returns nil if the object has the record of the current box.
 func isRecordOf(box *modelv1.ModelBox, object metav1.Object) error {
 	recorded, err := modelboxrender.ReadRecord(object.GetAnnotations()[modelv1.RecordAnnotation])
 	if err != nil {
@@ -53,7 +53,7 @@ func awaitRecord(n *framework.Namespace, name string) *appsv1.Deployment {
 	})
 }
 
-// replicaSetsOf returns the ReplicaSets of a box, those of the earliest revision first.
+// replicaSetsOf returns the ReplicaSets of a box, the earliest revision first.
 func replicaSetsOf(n *framework.Namespace, box string) []appsv1.ReplicaSet {
 	n.T.Helper()
 	sets, err := n.ControlPlane.KubeClient.AppsV1().ReplicaSets(n.Name).List(n.Ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + box})
@@ -68,8 +68,8 @@ func replicaSetsOf(n *framework.Namespace, box string) []appsv1.ReplicaSet {
 	return sets.Items
 }
 
-// TestMetadataIsRecordedWithoutRollout changes what no pod is made of. Each change is one write of the Deployment,
-// and none of the status: the box is Ready all the time.
+// TestMetadataIsRecordedWithoutRollout changes fields of a box that do not change its pods. Each change is one write of the
+// Deployment and no write of the status: the box stays Ready.
 func TestMetadataIsRecordedWithoutRollout(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -102,7 +102,7 @@ func TestMetadataIsRecordedWithoutRollout(t *testing.T) {
 	}
 }
 
-// acceptedWrites is how many writes of children the cluster took.
+// acceptedWrites returns the number of successful writes of children.
 func acceptedWrites(n *framework.Namespace) int {
 	n.T.Helper()
 	return len(slices.DeleteFunc(n.Audit.ClusterWrites(), func(write auditv1.Event) bool { return !framework.IsAccepted(write) }))
@@ -124,7 +124,7 @@ func TestRecordIsRestored(t *testing.T) {
 	n.Events.Await("web", "RestoredDeployment", "another client had changed", modelv1.RecordAnnotation)
 }
 
-// TestPausedBoxIsRecorded asks a paused box for what has to wait. It must not be lost with the store.
+// TestPausedBoxIsRecorded changes a paused box. The pending change must not be lost with the store.
 func TestPausedBoxIsRecorded(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -138,8 +138,8 @@ func TestPausedBoxIsRecorded(t *testing.T) {
 	awaitRecord(n, "web")
 }
 
-// TestReplicaSetsHaveTheRecordOfTheirRevision rolls a box out several times. What its Deployment keeps of the past is
-// what revisionHistoryLimit says.
+// TestReplicaSetsHaveTheRecordOfTheirRevision rolls out a box several times. Its Deployment keeps as many ReplicaSets as
+// revisionHistoryLimit says.
 func TestReplicaSetsHaveTheRecordOfTheirRevision(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -180,7 +180,7 @@ func TestReplicaSetsHaveTheRecordOfTheirRevision(t *testing.T) {
 	n.AwaitReady("web")
 }
 
-// forgetRecords makes the Deployments those of a release without records.
+// forgetRecords removes the records from the Deployments, as in a release without records.
 func forgetRecords(n *framework.Namespace, count int) map[string]string {
 	n.T.Helper()
 	revisions := map[string]string{}

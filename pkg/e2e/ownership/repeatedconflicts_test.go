@@ -19,7 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// How often the controller restores a field before it gives way, and how long it then waits at least before each further try.
+// The number of restorations of a field before the controller delays the next one, and the minimum delays after that.
 const (
 	restoresBeforePause = 5
 	pauseBetweenTries   = time.Minute
@@ -30,9 +30,9 @@ const (
 	stubbornImage = "nginx:stubborn"
 )
 
-// TestRepeatedConflictIsGivenUpAndReported has another manager insist on another image, twice. The box gives way and names the
-// manager, and the controller continues with the rest of the box. The conflict is over as soon as the manager puts the image back,
-// or the box asks for another one.
+// TestRepeatedConflictIsGivenUpAndReported repeatedly sets another image as another field manager, twice. The controller delays its
+// restoration, the status names the manager, and the controller continues with the other fields. The conflict ends when the manager
+// restores the image, or the box gets another one.
 func TestRepeatedConflictIsGivenUpAndReported(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -42,7 +42,7 @@ func TestRepeatedConflictIsGivenUpAndReported(t *testing.T) {
 	awaitConflict(n, "web")
 	n.Events.Await("web", "Conflict", stubborn, "image")
 
-	// The Service is put back by a look at the box that finds the other image once more.
+	// The reconcile that restores the Service also finds the other image again.
 	serviceComesBack := func() {
 		t.Helper()
 		service := n.GetService("web")

@@ -59,7 +59,7 @@ func deploymentComesBack(n *framework.Namespace) {
 	framework.ExpectEqual(n.T, "UID of the Service", service.UID, n.GetService("web").UID)
 }
 
-// podComesBack is the ReplicaSet's work; the box has to name the new pod.
+// podComesBack checks that the status of the box has the new pod of the ReplicaSet.
 func podComesBack(n *framework.Namespace) {
 	pod := n.GetBox("web").Status.PodNames[0]
 	if err := n.Pods.Delete(n.Ctx, pod, metav1.DeleteOptions{}); err != nil {
@@ -115,7 +115,7 @@ func removedFieldIsPutBack(n *framework.Namespace) {
 	n.Events.Await("web", "RestoredDeployment", "readinessProbe")
 }
 
-// labelIsPutBack is about the label by which the server finds what it has made.
+// labelIsPutBack checks the label by which the server selects its children.
 func labelIsPutBack(n *framework.Namespace) {
 	before := n.GetDeployment("web")
 	n.PatchDeployment("web", `[{"op": "remove", "path": "/metadata/labels/app.kubernetes.io~1managed-by"}]`)
@@ -129,7 +129,7 @@ func labelIsPutBack(n *framework.Namespace) {
 	n.AwaitReady("web")
 }
 
-// isAnother returns nil when now is not the object that before was, and stays.
+// isAnother returns nil if now has another UID than before and is not being deleted.
 func isAnother(now, before metav1.Object) error {
 	switch {
 	case now.GetUID() == before.GetUID():

@@ -18,16 +18,15 @@ import (
 )
 
 const (
-	// boxesVariable is how many boxes have to be silent, such as 1000.
+	// boxesVariable is the environment variable with the number of boxes, such as 1000.
 	boxesVariable = "MODELBOX_E2E_BOXES"
 	silentBoxes   = 40
-	// boxWriters is how many clients create them.
+	// boxWriters is the number of clients that create the boxes.
 	boxWriters = 8
 )
 
-// TestSettledBoxesCauseNoWrites counts what the server asks of the cluster for many boxes: each child is written once,
-// and then nothing is, when every box is looked at again and when the server starts anew. It has a control plane of its
-// own, whose server looks often.
+// TestSettledBoxesCauseNoWrites counts the writes of the server for many boxes: each child is written once. Resyncs and a restart
+// of the server then write nothing. It has a separate control plane with a short resync period.
 func TestSettledBoxesCauseNoWrites(t *testing.T) {
 	t.Parallel()
 	plane := framework.NewControlPlane(t, framework.ServerFlags("--modelbox-resync-period=10s")...)
@@ -45,7 +44,7 @@ func TestSettledBoxesCauseNoWrites(t *testing.T) {
 	plane.SignalServer(t, syscall.SIGTERM)
 	n.AwaitServerRestart(terminated)
 	awaitReconciles(n, count)
-	expectSilence(n, "although the server only started anew", settledChildren, settledBoxes)
+	expectSilence(n, "although the server only restarted", settledChildren, settledBoxes)
 
 	n.UpdateBox("box-0", framework.WithImage(framework.NewImage))
 	n.AwaitReady("box-0")
@@ -57,8 +56,8 @@ func TestSettledBoxesCauseNoWrites(t *testing.T) {
 	expectUpgradeInSilence(n, count)
 }
 
-// expectUpgradeInSilence lets a server find Deployments of a release that recorded no boxes: it writes each once, which
-// rolls nothing and is nothing that a box has to tell.
+// expectUpgradeInSilence starts a server with Deployments of a release without records: it writes each Deployment once, without a
+// rollout and without an event.
 func expectUpgradeInSilence(n *framework.Namespace, count int) {
 	n.T.Helper()
 	server := n.ControlPlane.ServerPID(n.T)
@@ -113,7 +112,7 @@ func expectSilence(n *framework.Namespace, when string, childWrites, boxWrites i
 	}
 }
 
-// reconcileCount is how often the present process of the server has looked at a box.
+// reconcileCount returns the number of reconciles of boxes by the current process of the server.
 func reconcileCount(n *framework.Namespace) int {
 	n.T.Helper()
 	return int(framework.Sum(framework.Scrape(n.T, n.ControlPlane.DirectClient(n.T)), "modelbox_controller_reconcile_duration_seconds_count", nil))
@@ -144,8 +143,8 @@ func createBoxes(n *framework.Namespace, count int) {
 	running.Wait()
 }
 
-// awaitQuiet waits until that many boxes are Ready and their Deployments are complete. Everything that follows from
-// their creation has happened then.
+// awaitQuiet waits until a number of boxes are Ready and their Deployments are complete. All consequences of their creation have
+// happened then.
 func awaitQuiet(n *framework.Namespace, count int) {
 	n.T.Helper()
 	timeout := framework.Patience + time.Duration(count)*100*time.Millisecond

@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// eachWorkload runs the test with a box of two pods of each kind of workload: a simulated cluster has two nodes.
+// eachWorkload runs the test with a box of each kind of workload, with two pods, because a simulated cluster has two nodes.
 func eachWorkload(t *testing.T, test func(n *framework.Namespace, kind modelv1.Workload)) {
 	t.Parallel()
 	for _, kind := range framework.Workloads {
@@ -41,7 +41,8 @@ func TestSettledWorkloadWithARollingUpdateIsNotWritten(t *testing.T) {
 			n.ExpectConverged("web")
 			return
 		}
-		// Before 1.37, a cluster leaves maxUnavailable of a StatefulSet out by default. The box says so, and does not insist.
+		// Before 1.37, a cluster drops maxUnavailable of a StatefulSet by default. The status reports it, and the controller does
+		// not retry.
 		n.AwaitBox("web", "says what the cluster leaves out", func(box *modelv1.ModelBox) error {
 			return framework.CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonRejected)
 		})
@@ -84,7 +85,8 @@ func TestEditsOfAWorkloadAreRestored(t *testing.T) {
 			})
 		}
 		n.Events.Await("web", "Restored"+string(kind), framework.OtherManager)
-		// Until 1.34, the StatefulSet controller waits for a surplus pod that is ready and not available yet, and may not look again.
+		// Until 1.34, the StatefulSet controller waits for a surplus pod that is ready but not available yet, and may not reconcile
+		// again.
 		if kind != modelv1.WorkloadStatefulSet || !n.ControlPlane.IsBefore(n.T, "1.34") {
 			n.AwaitPods("web", 2)
 		}
@@ -98,7 +100,7 @@ func TestOrphanedWorkloadIsTakenBack(t *testing.T) {
 		n.Kubectl.Run("delete", "mb", "web", "--cascade=orphan", "--timeout="+framework.Patience.String())
 		framework.ExpectEqual(n.T, "owners of the orphan", 0, len(n.GetWorkload(kind, "web").GetOwnerReferences()))
 
-		// Without the annotation, it does not belong to the box.
+		// Without the annotation, the object does not belong to the box.
 		box := framework.NewBox("web", framework.WithReplicas(2), framework.WithWorkload(kind))
 		n.CreateBox(box)
 		n.AwaitNotOwned("web")
@@ -112,8 +114,8 @@ func TestOrphanedWorkloadIsTakenBack(t *testing.T) {
 	})
 }
 
-// TestStatefulSetIsReplacedWithoutItsPods: what cannot be changed of a StatefulSet is reached by another one, which adopts
-// the pods. It has as many as the autoscaler left it, and what others had set.
+// TestStatefulSetIsReplacedWithoutItsPods changes immutable fields of a StatefulSet. The controller replaces it by a StatefulSet
+// that adopts its pods, with the number of pods of the autoscaler and the fields of other field managers.
 func TestStatefulSetIsReplacedWithoutItsPods(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -79,7 +79,7 @@ func (p *pair) mustStay(claim string) bool {
 	return p.way.isUnfinished || storageNamed(&p.after, name) != nil
 }
 
-// storageOf returns the name of the storage that a claim is for.
+// storageOf returns the name of the storage of a claim.
 func (p *pair) storageOf(claim string) string {
 	if name, isShared := strings.CutPrefix(claim, p.box+"-"); isShared {
 		return name
@@ -93,14 +93,14 @@ func retains(spec *modelv1.ModelBoxSpec, name string) bool {
 	return storage != nil && (storage.Retain == nil || *storage.Retain)
 }
 
-// discards returns whether a box that said the one deletes data when it says the other.
+// discards returns whether the change of the spec from one to the other deletes data.
 func discards(from, to *modelv1.ModelBoxSpec) bool {
 	return slices.ContainsFunc(from.Storage, func(storage modelv1.ModelBoxStorage) bool {
 		return !*storage.Retain && storageNamed(to, storage.Name) == nil
 	})
 }
 
-// expectClaims checks that no data is lost that the box was to keep.
+// expectClaims checks that no retained data is lost.
 func (p *pair) expectClaims() {
 	p.T.Helper()
 	for i := range p.seen.claims {
@@ -119,7 +119,7 @@ func (p *pair) expectClaims() {
 	}
 }
 
-// keepsPods returns whether there is no need to take a pod away that serves, but for those that are too many.
+// keepsPods returns whether the change needs no deletion of a serving pod, except for surplus pods.
 func (p *pair) keepsPods() bool {
 	switch {
 	case p.way.replacesPods, p.way.isOfNewOnes && !p.way.keepsChildren, p.way.getsStuck && p.after.Strategy == modelv1.StrategyRecreate:
@@ -127,7 +127,7 @@ func (p *pair) keepsPods() bool {
 	case p.change.workload == deployment && p.way.isUnfinished:
 		return true
 	}
-	// Only a Deployment keeps its pods until there are others.
+	// Only a Deployment keeps its pods until new pods are available.
 	return p.change.pods == kept && (p.change.workload == deployment || !p.way.getsStuck)
 }
 

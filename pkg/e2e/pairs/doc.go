@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pairs tests every change of boxes and of stacks in every way that there is to make it or to take it back: while it is
-// under way, while the box is paused, while something keeps it from being written, and over servers and stores that are lost.
-// Whatever the way, all is in the end as the box says, and no data and no pod that serves is its price.
+// Package pairs tests every change of boxes and of stacks in every way to make or to revert it: during the rollout, while the box
+// is paused, while writes are denied, and over losses of the server and the store. At the end, all children must match, and no data
+// and no serving pod may be lost unnecessarily.
 package pairs

@@ -20,21 +20,21 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// pair is a change that is made to a box in a way.
+// pair is a change of a box, made in one way.
 type pair struct {
 	cell
 	way    *boxWay
 	change change
 	box    string
-	// before and after are what the box is told to be, wanted what it says in the end, as it is stored.
+	// before and after are the specs before and after the change, and wanted is the expected stored spec at the end.
 	before, after, wanted modelv1.ModelBoxSpec
-	// seen is what there was before the change.
+	// seen has the objects before the change.
 	seen seen
 	// retained are the names of storage whose claims the last spec that had it retains, until the box is deleted for another one.
 	retained sets.Set[string]
 }
 
-// seen is what a change must not take away without need.
+// seen has the objects that a change must not delete unnecessarily.
 type seen struct {
 	box    types.UID
 	pods   map[string]types.UID
@@ -43,7 +43,7 @@ type seen struct {
 
 func (p *pair) name() string { return p.change.name }
 
-// begin creates the box, and sees what it becomes.
+// begin creates the box, waits until it is Ready, and records its objects.
 func (p *pair) begin() {
 	p.T.Helper()
 	p.before, p.after = p.change.specs(p.box, p.Name)
@@ -82,7 +82,7 @@ func (p *pair) deleteBox(propagation metav1.DeletionPropagation) {
 	})
 }
 
-// set gives the box the spec with further changes.
+// set updates the box to the spec with further changes.
 func (p *pair) set(spec modelv1.ModelBoxSpec, changes ...func(*modelv1.ModelBoxSpec)) {
 	p.T.Helper()
 	p.wanted = p.UpdateBox(p.box, func(stored *modelv1.ModelBoxSpec) {
@@ -94,7 +94,7 @@ func (p *pair) set(spec modelv1.ModelBoxSpec, changes ...func(*modelv1.ModelBoxS
 	p.noteRetained()
 }
 
-// noteRetained remembers what the box says of its storage.
+// noteRetained records the retention of the storage of the box.
 func (p *pair) noteRetained() {
 	for _, storage := range p.wanted.Storage {
 		if *storage.Retain {
@@ -105,7 +105,7 @@ func (p *pair) noteRetained() {
 	}
 }
 
-// possible is what the change may make of the box without another one.
+// possible returns the spec after the change if the box can have it without being created again.
 func (p *pair) possible() modelv1.ModelBoxSpec {
 	if p.change.isOfNewBoxes() {
 		return p.before
@@ -113,7 +113,7 @@ func (p *pair) possible() modelv1.ModelBoxSpec {
 	return p.after
 }
 
-// earlier is what the box said before the change, but for the size of storage that may have grown: a volume cannot shrink.
+// earlier returns the spec before the change, with the current size of expanded storage, because a volume cannot shrink.
 func (p *pair) earlier() modelv1.ModelBoxSpec {
 	spec := *p.before.DeepCopy()
 	for i := range spec.Storage {
@@ -125,7 +125,7 @@ func (p *pair) earlier() modelv1.ModelBoxSpec {
 	return spec
 }
 
-// rollBack rolls the box back to its revision before the newest one, once that is there.
+// rollBack waits for the former revision, and rolls back the box to it.
 func (p *pair) rollBack() {
 	p.T.Helper()
 	rollback := &modelv1.ModelBoxRollback{DeleteStorage: discards(&p.wanted, &p.before)}
@@ -138,7 +138,7 @@ func (p *pair) rollBack() {
 	p.noteRetained()
 }
 
-// deleteChildren deletes all that the box asks for, but its data.
+// deleteChildren deletes all children of the box except its claims.
 func (p *pair) deleteChildren() {
 	p.T.Helper()
 	rendered, err := p.rendered()
@@ -157,7 +157,7 @@ func (p *pair) deleteChildren() {
 	}
 }
 
-// rendered returns what the box asks for.
+// rendered returns the render of the box.
 func (p *pair) rendered() ([]*unstructured.Unstructured, error) {
 	list, err := p.Boxes.GetRender(p.Ctx, p.box, metav1.GetOptions{})
 	if err != nil {
@@ -194,13 +194,13 @@ func (p *pair) awaitReady() *modelv1.ModelBox {
 	})
 }
 
-// awaitObserved waits until the controller has said what it makes of the present spec.
+// awaitObserved waits until the status is for the current spec.
 func (p *pair) awaitObserved() {
 	p.T.Helper()
 	p.await("is observed", checkObserved)
 }
 
-// awaitReleased waits until no workload has claims any more that are to outlive it.
+// awaitReleased waits until no workload owns claims that must be retained.
 func (p *pair) awaitReleased() {
 	p.T.Helper()
 	p.await("has released what it retains", func(box *modelv1.ModelBox) error {
@@ -218,7 +218,7 @@ func checkObserved(box *modelv1.ModelBox) error {
 	return nil
 }
 
-// expectConverged waits until all is as the box says, and nothing was its price.
+// expectConverged waits until all children match the box, and checks that nothing was lost.
 func (p *pair) expectConverged() {
 	p.T.Helper()
 	box := p.await("has converged", func(box *modelv1.ModelBox) error {

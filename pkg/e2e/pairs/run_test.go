@@ -10,52 +10,53 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// timeout is how long a step of a pair may take. What is denied is tried again after five minutes at most.
+// timeout is the timeout for a step of a pair. The controller retries a denied write after five minutes at most.
 const timeout = 10 * time.Minute
 
-// way is one to make a change, or to take it back. Its steps are taken with all pairs of it, one step after the other.
+// way is a way to make or to revert a change. Each of its steps runs for all pairs before the next step.
 type way[P subject] struct {
 	name string
 	// prepare does something to the namespace before the changes, and returns what ends it after them.
 	prepare func(*framework.Namespace) (end func())
-	// change changes what is Ready.
+	// change makes the change on a Ready object.
 	change func(P)
-	// strike happens to all when they have changed.
+	// strike disturbs all pairs after the change.
 	strike func(*framework.Namespace)
-	// takeBack changes something after that.
+	// takeBack reverts the change after that.
 	takeBack func(P)
 
-	// isOfNewOnes says that something new takes the place of what there was; keepsChildren, that it gets the children.
+	// isOfNewOnes is true if a new object replaces the former one, and keepsChildren if it adopts the children.
 	isOfNewOnes, keepsChildren bool
-	// isUnfinished says that pods never become what the change asks for; getsStuck, that some wait for a node that there is not.
+	// isUnfinished is true if the rollout of the change never completes, and getsStuck if some pods wait for a node that does not
+	// exist.
 	isUnfinished, getsStuck bool
-	// deletesChildren says that people delete the workload.
+	// deletesChildren is true if users delete the workload.
 	deletesChildren bool
-	// replacesPods says that pods are replaced whatever changes.
+	// replacesPods is true if every change replaces pods.
 	replacesPods bool
 }
 
 // subject is a pair of a change and a way.
 type subject interface {
-	// name is that of the change.
+	// name is the name of the change.
 	name() string
 	place() *cell
-	// begin creates what is changed, and returns when it is Ready.
+	// begin creates the object, and waits until it is Ready.
 	begin()
-	// expectConverged waits until all is as it should be, and checks what that has cost.
+	// expectConverged waits until everything matches, and checks that nothing was lost.
 	expectConverged()
 }
 
-// cell is where a pair is tried.
+// cell is one run of a pair.
 type cell struct {
 	*framework.Namespace
-	// hasFailed says that the steps to come would fail as well.
+	// hasFailed is true if the further steps would fail as well.
 	hasFailed bool
 }
 
 func (c *cell) place() *cell { return c }
 
-// run takes each step of the way with all pairs.
+// run runs each step of the way for all pairs.
 func run[P subject](n *framework.Namespace, w *way[P], pairs []P) {
 	n.T.Helper()
 	each := func(step string, take func(P)) {

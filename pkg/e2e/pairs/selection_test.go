@@ -16,7 +16,7 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// TestEveryFieldOfBoxesIsChanged fails for a field of boxes that no change is of.
+// TestEveryFieldOfBoxesIsChanged fails for a field of boxes without a change.
 func TestEveryFieldOfBoxesIsChanged(t *testing.T) {
 	t.Parallel()
 	changed := sets.New[string]()
@@ -27,7 +27,7 @@ func TestEveryFieldOfBoxesIsChanged(t *testing.T) {
 	checkAllChanged[modelv1.ModelBoxSpec](t, changed, unchanged)
 }
 
-// TestEveryFieldOfStacksIsChanged fails for a field of stacks, or of their components, that no change is of.
+// TestEveryFieldOfStacksIsChanged fails for a field of stacks or of components without a change.
 func TestEveryFieldOfStacksIsChanged(t *testing.T) {
 	t.Parallel()
 	ofStacks, ofComponents, ofExternals := sets.New[string](), sets.New[string](), sets.New[string]()
@@ -72,7 +72,7 @@ func checkAllChanged[T any](t *testing.T, changed sets.Set[string], exempt map[s
 	}
 }
 
-// TestEveryChildComesAndGoes fails for a kind of children that no change makes, or that none unmakes.
+// TestEveryChildComesAndGoes fails for a kind of children that no change creates, or that no change deletes.
 func TestEveryChildComesAndGoes(t *testing.T) {
 	t.Parallel()
 	comes, goes := sets.New[schema.GroupVersionResource](), sets.New[schema.GroupVersionResource]()
@@ -86,7 +86,7 @@ func TestEveryChildComesAndGoes(t *testing.T) {
 	}
 }
 
-// resourcesOf returns those of the children of a box.
+// resourcesOf returns the resources of the children of a box.
 func resourcesOf(t *testing.T, spec modelv1.ModelBoxSpec) sets.Set[schema.GroupVersionResource] {
 	t.Helper()
 	box := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "box", Namespace: "default"}, Spec: spec}
@@ -103,8 +103,8 @@ func resourcesOf(t *testing.T, spec modelv1.ModelBoxSpec) sets.Set[schema.GroupV
 	return resources
 }
 
-// TestSelections checks that a large part of the pairs leaves out no change and no way, and that the short one leaves out no way
-// but those that need a control plane of their own.
+// TestSelections checks that a large selection of pairs has every change and every way, and that the short selection only leaves
+// out ways that need a separate control plane.
 func TestSelections(t *testing.T) {
 	t.Parallel()
 	tried := sets.New[string]()

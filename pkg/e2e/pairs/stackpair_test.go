@@ -19,15 +19,15 @@ import (
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
-// stackPair is a change that is made to a stack in a way.
+// stackPair is a change of a stack, made in one way.
 type stackPair struct {
 	cell
 	way    *stackWay
 	change stackChange
 	stack  string
-	// before and after are what the stack is told to be, wanted what it says in the end, as it is stored.
+	// before and after are the specs before and after the change, and wanted is the expected stored spec at the end.
 	before, after, wanted modelv1.ModelStackSpec
-	// seen are the UIDs of the stack, of its boxes and of their pods before the change, and what the boxes said.
+	// seen has the UIDs of the stack, of its boxes and of their pods before the change, and the specs of the boxes.
 	seen struct {
 		stack types.UID
 		boxes map[string]modelv1.ModelBox
@@ -41,7 +41,7 @@ func (p *stackPair) stacks() modelclient.ModelStackInterface {
 	return p.ControlPlane.ModelClient.ModelV1().ModelStacks(p.Name)
 }
 
-// begin creates the stack, and sees what it becomes.
+// begin creates the stack, waits until it is Ready, and records its objects.
 func (p *stackPair) begin() {
 	p.T.Helper()
 	p.before, p.after = p.change.specs(p.stack)
@@ -80,7 +80,7 @@ func (p *stackPair) createStack(spec modelv1.ModelStackSpec, annotations map[str
 	p.wanted = created.Spec
 }
 
-// deleteStack deletes the stack, and returns when it is gone.
+// deleteStack deletes the stack, and waits until it does not exist.
 func (p *stackPair) deleteStack(propagation metav1.DeletionPropagation) {
 	p.T.Helper()
 	if err := p.stacks().Delete(p.Ctx, p.stack, metav1.DeleteOptions{PropagationPolicy: &propagation}); err != nil {
@@ -99,7 +99,7 @@ func (p *stackPair) deleteBoxes() {
 	}
 }
 
-// set gives the stack the spec with further changes.
+// set updates the stack to the spec with further changes.
 func (p *stackPair) set(spec modelv1.ModelStackSpec, changes ...func(*modelv1.ModelStackSpec)) {
 	p.T.Helper()
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -122,7 +122,7 @@ func (p *stackPair) set(spec modelv1.ModelStackSpec, changes ...func(*modelv1.Mo
 	}
 }
 
-// await waits until check returns nil for the stack as its controller has seen it last.
+// await waits until check returns nil for the stack with the last status of its controller.
 func (p *stackPair) await(what string, check func(*modelv1.ModelStack) error) *modelv1.ModelStack {
 	p.T.Helper()
 	var stack *modelv1.ModelStack
@@ -156,7 +156,7 @@ func checkStackReady(stack *modelv1.ModelStack) error {
 	return nil
 }
 
-// expectConverged waits until all is as the stack says, and nothing was its price.
+// expectConverged waits until all children match the stack, and checks that nothing was lost.
 func (p *stackPair) expectConverged() {
 	p.T.Helper()
 	stack := p.await("has converged", func(stack *modelv1.ModelStack) error {
@@ -184,14 +184,14 @@ func (p *stackPair) expectConverged() {
 	}
 }
 
-// stackChildResources are those that stacks become.
+// stackChildResources are the resources of the children of stacks.
 var stackChildResources = []schema.GroupVersionResource{
 	{Group: "model.github.com", Version: "v1", Resource: "modelboxes"},
 	{Version: "v1", Resource: "services"},
 	{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"},
 }
 
-// checkChildren returns nil when the children of the stack are what it says, and it has no others.
+// checkChildren returns nil if the stack has exactly the children of its render.
 func (p *stackPair) checkChildren(stack *modelv1.ModelStack) error {
 	renderer, wanted := modelstackrender.NewRenderer(stack), map[string]bool{}
 	for i := range stack.Spec.Components {

@@ -15,13 +15,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// stackChange is one of a stack of db, cache and web, which depends on both.
+// stackChange is a change of a stack of db, cache and web. web depends on both.
 type stackChange struct {
 	name          string
 	before, after func(*modelv1.ModelStackSpec)
 }
 
-// stackChanges are those that pairs are made of.
+// stackChanges are the changes of pairs of stacks.
 var stackChanges = []stackChange{
 	{"component that comes", asItIs, func(spec *modelv1.ModelStackSpec) {
 		addComponent(spec, "queue")
@@ -66,7 +66,7 @@ var stackChanges = []stackChange{
 // stackWay is a way to change stacks.
 type stackWay = way[*stackPair]
 
-// stackWays are those to change stacks. None of them disturbs what stacks of others need.
+// stackWays are the ways to change stacks that do not disturb other stacks.
 var stackWays = []stackWay{
 	{name: "taken back", change: func(p *stackPair) {
 		p.set(p.after)
@@ -124,10 +124,10 @@ var stackStrikes = []stackWay{
 	}, strike: loseStore, takeBack: func(p *stackPair) { p.set(p.before) }, replacesPods: true},
 }
 
-// makeStackChange is the change alone.
+// makeStackChange makes the change without a disturbance.
 func makeStackChange(p *stackPair) { p.set(p.after) }
 
-// TestStacks makes the changes of stacks in ways that disturb no other stack.
+// TestStacks makes the changes of stacks in ways that do not disturb other stacks.
 func TestStacks(t *testing.T) {
 	t.Parallel()
 	every := triedPart(t)
@@ -140,13 +140,13 @@ func TestStacks(t *testing.T) {
 	}
 }
 
-// unchangedOfStacks are the fields of stacks that no change is of, and why.
+// unchangedOfStacks are the fields of stacks without a change, with the reasons.
 var unchangedOfStacks = map[string]string{
 	"Paused": "a pause changes nothing by itself: there is a way with one",
 	"Name":   "a component of another name is one that comes, and one that goes",
 }
 
-// stackPairsOf returns those of the way at that index, one of so many, and one at least.
+// stackPairsOf returns the pairs of the way with the index: one of each given number, and at least one.
 func stackPairsOf(way *stackWay, index, every int) []*stackPair {
 	every = min(every, len(stackChanges))
 	var pairs []*stackPair
@@ -160,12 +160,12 @@ func stackPairsOf(way *stackWay, index, every int) []*stackPair {
 
 func asItIs(*modelv1.ModelStackSpec) {}
 
-// componentNamed returns the component of that name, which there has to be.
+// componentNamed returns the component with the name, which must exist.
 func componentNamed(spec *modelv1.ModelStackSpec, name string) *modelv1.ModelStackComponent {
 	return &spec.Components[slices.IndexFunc(spec.Components, func(component modelv1.ModelStackComponent) bool { return component.Name == name })]
 }
 
-// addComponent adds a component of a box that is ready soon. Its box is named when the name of the stack is known.
+// addComponent adds a component with a box that is ready soon. The name of its box is set later, with the name of the stack.
 func addComponent(spec *modelv1.ModelStackSpec, name string, dependsOn ...string) {
 	box := framework.NewBox(name, soonReady).Spec
 	spec.Components = append(spec.Components, modelv1.ModelStackComponent{Name: name, BoxName: name, DependsOn: dependsOn, Box: &box})
@@ -179,7 +179,7 @@ func withImageOf(names ...string) func(*modelv1.ModelStackSpec) {
 	}
 }
 
-// withOutside has the component db outside.
+// withOutside makes the component db external.
 func withOutside(host string) func(*modelv1.ModelStackSpec) {
 	return func(spec *modelv1.ModelStackSpec) {
 		db := componentNamed(spec, "db")
@@ -187,7 +187,7 @@ func withOutside(host string) func(*modelv1.ModelStackSpec) {
 	}
 }
 
-// stuckCache keeps web from being updated, which depends on cache, and where there is none, db.
+// stuckCache blocks the update of web with a dependency that is not ready: cache, or db if there is no cache.
 func stuckCache(spec *modelv1.ModelStackSpec) {
 	for _, name := range []string{"cache", "db"} {
 		i := slices.IndexFunc(spec.Components, func(component modelv1.ModelStackComponent) bool { return component.Name == name })
@@ -202,7 +202,7 @@ func makeStuck(spec *modelv1.ModelStackSpec, name string) {
 	framework.Unschedulable(componentNamed(spec, name).Box)
 }
 
-// specs returns the specs of a stack of that name before and after the change.
+// specs returns the specs of a stack with the name before and after the change.
 func (c stackChange) specs(name string) (before, after modelv1.ModelStackSpec) {
 	spec := func(change func(*modelv1.ModelStackSpec)) modelv1.ModelStackSpec {
 		spec := modelv1.ModelStackSpec{}

@@ -16,7 +16,7 @@ import (
 // boxWay is a way to change boxes.
 type boxWay = way[*pair]
 
-// ways are those to change boxes. None of them disturbs what boxes of others need.
+// ways are the ways to change boxes that do not disturb other boxes.
 var ways = []boxWay{
 	{name: "rolled back", change: func(p *pair) {
 		p.set(p.after, newerImage)
@@ -99,7 +99,7 @@ var strikes = []boxWay{
 	}, strike: loseStore, takeBack: (*pair).rollBack, replacesPods: true},
 }
 
-// makeChange is the change alone.
+// makeChange makes the change without a disturbance.
 func makeChange(p *pair) { p.set(p.after) }
 
 // newerImage replaces the pods, so that there is a revision to roll back to.
@@ -109,7 +109,7 @@ func deny(resources ...string) func(*framework.Namespace) func() {
 	return func(n *framework.Namespace) func() { return n.DenyServer(resources...) }
 }
 
-// changeInVain makes the change and waits until the box says that it is not applied, if it asks for something that is denied.
+// changeInVain makes the change, and waits until the status reports that it is not applied if its writes are denied.
 func changeInVain(p *pair) {
 	p.set(p.after)
 	p.await("is Ready, or not applied", func(box *modelv1.ModelBox) error {
@@ -129,7 +129,7 @@ func signalServer(signal syscall.Signal) func(*framework.Namespace) {
 	}
 }
 
-// loseStore takes the store from the server, which has to recover all boxes from what they became.
+// loseStore loses the store of the server, which then recovers all boxes from their records.
 func loseStore(n *framework.Namespace) {
 	n.T.Helper()
 	n.AwaitServerRestart(n.ControlPlane.KillFrozenServer(n.T, func() {

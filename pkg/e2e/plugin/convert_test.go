@@ -17,12 +17,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// running is what a conversion must leave as it is.
+// running has the objects that a conversion must not change.
 type running struct {
-	// Pods are UIDs and restarts by names, ReplicaSets UIDs.
+	// Pods has the UIDs and restarts of pods by name, and ReplicaSets the UIDs of ReplicaSets.
 	Pods        map[string]podIdentity
 	ReplicaSets map[string]types.UID
-	// Addresses are those of Services, with their node ports.
+	// Addresses has the addresses of Services, with their node ports.
 	Addresses map[string][]string
 }
 
@@ -65,7 +65,7 @@ func whatRuns(n *framework.Namespace) running {
 	return is
 }
 
-// expectServed fails unless each Service selects the pods that it did.
+// expectServed fails unless each Service still selects the same pods.
 func expectServed(n *framework.Namespace, selected map[string]int) {
 	n.T.Helper()
 	if diff := cmp.Diff(selected, selectedPods(n)); diff != "" {
@@ -181,7 +181,7 @@ func TestConvertGoesOnWithWhatWasBegun(t *testing.T) {
 	manifest := run(n, "convert", "redis-master")
 	n.Kubectl.Run("rollout", "pause", "deployment/redis-master")
 	expectFailure(n, []string{"it is paused: run kubectl rollout resume deployment/redis-master"}, "convert", "redis-master", "--adopt")
-	// A box that has taken over a Deployment which is paused is what an interruption leaves.
+	// An interruption leaves a box that has adopted a paused Deployment.
 	n.Kubectl.RunWithInput(manifest, "apply", "--filename=-")
 	n.AwaitApplied("redis-master")
 	run(n, "convert", "redis-master", "--adopt")

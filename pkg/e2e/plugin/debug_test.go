@@ -13,8 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestDebug adds containers to pods of simulated nodes, which never run them. It is not parallel: what the server may do is
-// everybody's.
+// TestDebug adds containers to pods of simulated nodes, which never run them. It is not parallel, because all tests share the
+// permissions of the server.
 func TestDebug(t *testing.T) {
 	n := newBox(t, "web")
 	n.ControlPlane.GrantPodAccess(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// exitCodeOf is that of a command that has run.
+// exitCodeOf returns the exit code of a command.
 func exitCodeOf(result framework.KubectlResult) int {
 	if failed, ok := result.Err.(*exec.ExitError); ok {
 		return failed.ExitCode()

@@ -12,7 +12,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// manifests are what a user applies together.
+// manifests are manifests that a user applies together.
 const manifests = `apiVersion: v1
 kind: Secret
 metadata: {name: password}
@@ -32,7 +32,7 @@ spec:
     box: {image: "nginx:1.7.9"}
 `
 
-// TestFilesHaveOtherKinds gives commands the files that kubectl applies, as a user who may not read Secrets.
+// TestFilesHaveOtherKinds runs commands with files that also have other kinds, as a user without permission to read Secrets.
 func TestFilesHaveOtherKinds(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

@@ -13,13 +13,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// shop is a stack of a database, what uses it, and something outside.
+// shop is the manifest of a stack of a database, its dependant, and an external component.
 const shop = `{apiVersion: model.github.com/v1, kind: ModelStack, metadata: {name: shop}, spec: {components: [
   {name: db, box: {image: "` + framework.Image + `", minReadySeconds: 0, workload: StatefulSet, ports: [{port: 3306}]}},
   {name: web, dependsOn: [db], box: {image: "` + framework.Image + `", minReadySeconds: 0, replicas: 2, ports: [{port: 80}]}},
   {name: mail, external: {host: mail.example.com, port: 25}}]}}`
 
-// command is kubectl with arguments that begin with the plugin, which kubectl takes no flags before.
+// command returns a kubectl command whose arguments begin with the plugin. Its flags must follow the name of the plugin.
 func command(n *framework.Namespace, arguments ...string) *exec.Cmd {
 	command := n.Kubectl.Command()
 	command.Args = append([]string{command.Args[0]}, arguments...)
@@ -31,12 +31,12 @@ func command(n *framework.Namespace, arguments ...string) *exec.Cmd {
 // modelbox runs "kubectl modelbox" in the namespace.
 func modelbox(n *framework.Namespace, arguments ...string) framework.KubectlResult {
 	n.T.Helper()
-	// The flag is the first one: what follows "--" is none.
+	// Insert the flag first, because it must not follow "--".
 	given := append([]string{"modelbox", arguments[0], "--namespace=" + n.Name}, arguments[1:]...)
 	return framework.RunKubectl(command(n, given...), "")
 }
 
-// run runs a command that succeeds, and returns what it prints.
+// run runs a command that must succeed, and returns its output.
 func run(n *framework.Namespace, arguments ...string) string {
 	n.T.Helper()
 	result := modelbox(n, arguments...)
@@ -46,7 +46,7 @@ func run(n *framework.Namespace, arguments ...string) string {
 	return result.Stdout
 }
 
-// expectFailure runs a command that fails as those of kubectl do, with these words.
+// expectFailure runs a command that must fail with these words in its error output, in the format of kubectl.
 func expectFailure(n *framework.Namespace, words []string, arguments ...string) {
 	n.T.Helper()
 	result := modelbox(n, arguments...)

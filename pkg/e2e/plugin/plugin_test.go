@@ -21,13 +21,13 @@ import (
 )
 
 var (
-	// generated is what Kubernetes makes names with, which has no vowels.
+	// generated matches the generated suffix of names in Kubernetes, which has no vowels.
 	generated = regexp.MustCompile(`-[b-df-hj-np-tv-z0-9]{5,10}(-[b-df-hj-np-tv-z0-9]{5})?\b`)
 	age       = regexp.MustCompile(`\b[0-9]+[smh]([0-9]+s)?\b`)
 	spaces    = regexp.MustCompile(` {2,}`)
 )
 
-// linesOf are what a table says, without what is another each time.
+// linesOf returns the lines of a table, without generated names and ages.
 func linesOf(table string) []string {
 	table = spaces.ReplaceAllString(age.ReplaceAllString(generated.ReplaceAllString(table, "-?"), "?"), " ")
 	return strings.Split(strings.TrimSpace(table), "\n")
@@ -191,8 +191,8 @@ func TestSet(t *testing.T) {
 	framework.ExpectEqual(t, "image of the other component", framework.Image, n.GetBox("shop-db").Spec.Image)
 }
 
-// TestRightsOnPods: simulated nodes refuse connections, so that what is allowed fails only there.
-func TestRightsOnPods(t *testing.T) {
+// TestPermissionsOnPods checks permissions. Simulated nodes refuse connections, so that allowed requests fail there.
+func TestPermissionsOnPods(t *testing.T) {
 	t.Parallel()
 	n := newBox(t, "web")
 	n.Kubectl.RunWithInput(shop, "apply", "--filename=-")
@@ -216,8 +216,8 @@ func TestRightsOnPods(t *testing.T) {
 	expectFailure(n, []string{"does not name a box"}, "port-forward", "mst/shop", "80")
 }
 
-// TestLogs is not parallel: what the server may do is everybody's. Simulated nodes refuse connections, so that what is allowed fails
-// only there.
+// TestLogs is not parallel, because all tests share the permissions of the server. Simulated nodes refuse connections, so that
+// allowed requests fail there.
 func TestLogs(t *testing.T) {
 	n := newBox(t, "web")
 	n.Kubectl.RunWithInput(shop, "apply", "--filename=-")
@@ -258,7 +258,7 @@ func TestTopNeedsMetrics(t *testing.T) {
 	expectFailure(n, []string{"NotFound", `"nope" not found`}, "top", "nope")
 }
 
-// TestCompletion completes as the scripts do that kubectl writes for shells: kubectl asks kubectl_complete-modelbox.
+// TestCompletion completes like the completion scripts of kubectl, which call kubectl_complete-modelbox.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	n := newBox(t, "web")

@@ -68,7 +68,7 @@ func TestHistoryOfStack(t *testing.T) {
 	n := framework.NewNamespace(t)
 	n.Kubectl.RunWithInput(shop, "apply", "--filename=-")
 	run(n, "wait", "mst/shop", "--timeout=5m")
-	// The controller of stacks writes boxes as the server itself.
+	// The modelstack controller writes boxes as the user of the server.
 	revision := "1 ? " + framework.Image + " <none> system:apiserver <none>"
 	want := []string{
 		"modelbox.model.github.com/shop-db", "REVISION AGE IMAGES CHANGED CHANGED-BY CHANGE-CAUSE", revision, "",

@@ -42,7 +42,7 @@ func TestCommandsOfAStack(t *testing.T) {
 	if db == nil || web == nil || db.Annotations[modelv1.RestartedAtAnnotation] == "" || db.Annotations[modelv1.RestartedAtAnnotation] != web.Annotations[modelv1.RestartedAtAnnotation] {
 		t.Errorf("the boxes were restarted by %v and %v", db, web)
 	}
-	// No kubelet runs here: that it is asked says that the boxes were found.
+	// There is no kubelet. A request to it shows that the boxes were found.
 	expectFailure(n, []string{"connection refused"}, "logs", "mst/shop")
 	expectFailure(n, []string{"connection refused"}, "exec", "mst/shop/web", "--", "date")
 	expectFailure(n, []string{"must be one of db, web"}, "exec", "mst/shop/mail", "--", "date")
