@@ -100,7 +100,7 @@ func runControllers(ctx context.Context, running *errgroup.Group) error {
 	return nil
 }
 
-// runInjector has APIServices trust the CA of their certificate until ctx is done.
+// runInjector sets the caBundle of APIServices to the CA of their certificate until ctx is done.
 func runInjector(ctx context.Context) error {
 	config, err := controllerruntime.GetConfig()
 	if err != nil {

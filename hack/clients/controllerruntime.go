@@ -26,14 +26,14 @@ import (
 	applymodelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/applyconfiguration/model/v1"
 )
 
-// lifetime is more than enough for a box to get Ready and go.
+// lifetime is the timeout for a box to become Ready and to be deleted.
 const lifetime = 2 * time.Minute
 
-// owner is the field manager of what this program applies.
+// owner is the field manager of this program.
 const owner = "controller-runtime"
 
-// runControllerRuntime leads a box named web through its life with the client of controller-runtime, and prints what
-// the server answers at every step: controller-runtime <namespace> <image> <other image>.
+// runControllerRuntime creates, changes and deletes a box named web with the client of controller-runtime, and prints the responses
+// of the server at every step: controller-runtime <namespace> <image> <other image>.
 func runControllerRuntime() error {
 	if len(os.Args) != 4 {
 		return errors.New("usage: controller-runtime <namespace> <image> <other image>")
@@ -78,14 +78,14 @@ func runControllerRuntime() error {
 	return nil
 }
 
-// life is that of one box. Its methods are the steps, each of which returns what is to be printed.
+// life is the lifecycle of one box. Its methods are the steps. Each step returns its output.
 type life struct {
 	config                       *rest.Config
 	client                       client.WithWatch
 	namespace, image, otherImage string
 }
 
-// named is a box that says no more than which one it is.
+// named returns a box with only a name and a namespace.
 func (l *life) named() *modelv1.ModelBox {
 	return &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: l.namespace}}
 }
@@ -141,7 +141,7 @@ func (l *life) listByLabel(ctx context.Context) (any, error) {
 	return l.countByLabel(ctx, l.client)
 }
 
-// readFromCache reads as a reconciler does.
+// readFromCache reads from a cache, like a reconciler.
 func (l *life) readFromCache(ctx context.Context) (answer any, err error) {
 	boxes, err := cache.New(l.config, cache.Options{
 		Scheme: l.client.Scheme(), Mapper: l.client.RESTMapper(),

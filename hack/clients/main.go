@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command clients is the programs with which others read and write boxes, for the tests of pkg/e2e: each of them
-// under its own name, which a symbolic link gives it.
+// Command clients has programs that users read and write boxes with, for the tests of pkg/e2e. A symbolic link with the name of a
+// program runs the program.
 package main
 
 import (

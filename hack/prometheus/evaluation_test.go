@@ -50,7 +50,7 @@ func newEvaluation(t *testing.T, groups []rulefmt.RuleGroup) *evaluation {
 	}
 }
 
-// query returns what an expression is at a time.
+// query returns the result of an expression at a time.
 func (e *evaluation) query(expression string, at time.Time) promql.Vector {
 	e.t.Helper()
 	query, err := e.engine.NewInstantQuery(e.t.Context(), e.memory, nil, expression, at)
@@ -135,7 +135,7 @@ func (e *evaluation) forgetInactive(rule rulefmt.Rule, now map[string]labels.Lab
 	}
 }
 
-// expectAnnotations fails where a text of an alert refers to what the alert does not have.
+// expectAnnotations fails if an annotation of an alert refers to a label that the alert does not have.
 func (e *evaluation) expectAnnotations(rule rulefmt.Rule, alert labels.Labels, number float64) {
 	e.t.Helper()
 	for name, text := range rule.Annotations {

@@ -34,7 +34,7 @@ func readMetrics(t *testing.T) map[string]bool {
 	return known
 }
 
-// expectKnown fails where an expression is none, or reads what is not known.
+// expectKnown fails if an expression is invalid or reads an unknown metric.
 func expectKnown(t *testing.T, what, expression string, known map[string]bool) {
 	t.Helper()
 	parsed, err := language.ParseExpr(expression)

@@ -29,7 +29,7 @@ const (
 	customFile = component + "/prometheusrule.yaml"
 	alertsFile = "testdata/alerts.yaml"
 
-	// documents is where the runbooks are, in the repository and on the web.
+	// documents is the location of the runbooks, in the repository and on the web.
 	documents = "docs/operate/"
 	baseURL   = "https://github.com/sharelinuxs/modelbox-apiserver/blob/main/" + documents
 )
@@ -60,7 +60,7 @@ func alertsOf(groups []rulefmt.RuleGroup) []rulefmt.Rule {
 	return alerts
 }
 
-// TestPrometheusRuleHasTheRules is about those who have the Prometheus Operator: they get the same rules.
+// TestPrometheusRuleHasTheRules checks that the PrometheusRule for the Prometheus Operator has the same rules.
 func TestPrometheusRuleHasTheRules(t *testing.T) {
 	rules, err := os.ReadFile(rulesFile)
 	if err != nil {
@@ -100,7 +100,7 @@ spec:
 	}
 }
 
-// TestEveryAlertLeadsToItsRunbook is about the person whom an alert wakes up.
+// TestEveryAlertLeadsToItsRunbook checks that the runbook of every alert exists.
 func TestEveryAlertLeadsToItsRunbook(t *testing.T) {
 	runbooks := map[string]bool{}
 	for _, alert := range alertsOf(readRules(t)) {
@@ -126,7 +126,7 @@ func TestEveryAlertLeadsToItsRunbook(t *testing.T) {
 			t.Errorf("%s has no section %s", documents+name, alert.Alert)
 		}
 	}
-	// A section about an alert that no longer exists misleads.
+	// A section about an alert that does not exist is misleading.
 	for name := range runbooks {
 		text, err := os.ReadFile(filepath.Join(root, documents, name))
 		if err != nil {
@@ -235,7 +235,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestEveryAlertIsTested is about alerts that never fire, or always do.
+// TestEveryAlertIsTested checks that every alert has a test in which it fires and a test in which it does not.
 func TestEveryAlertIsTested(t *testing.T) {
 	fires, rests := map[string]bool{}, map[string]bool{}
 	for _, group := range readTests(t).Tests {

@@ -75,7 +75,7 @@ podDebugger: {enabled: true}
 	}
 }
 
-// TestEveryComponentIsCompared keeps a new component from being forgotten in the chart.
+// TestEveryComponentIsCompared fails for a new component that the chart does not have.
 func TestEveryComponentIsCompared(t *testing.T) {
 	compared := readFile(t, artifacts+"/overlays/ha/kustomization.yaml")
 	for _, name := range []string{"everything", "host-network", "host-network-ha"} {
@@ -95,7 +95,8 @@ func TestEveryComponentIsCompared(t *testing.T) {
 	}
 }
 
-// TestServerHasAMemoryLimit without which a server that grows takes the memory of others on its node.
+// TestServerHasAMemoryLimit checks the memory limit, without which a growing server could take the memory of other pods on its
+// node.
 func TestServerHasAMemoryLimit(t *testing.T) {
 	for _, overlay := range []string{"standalone", "ha", "ha-with-etcd", "cert-manager"} {
 		container := serverContainer(t, build(t, artifacts+"/overlays/"+overlay))

@@ -18,7 +18,8 @@ import (
 	psapolicy "k8s.io/pod-security-admission/policy"
 )
 
-// TestHostNetworkChangesThePodAndItsPolicies and leaves the rights of the server, its Service and its APIService alone.
+// TestHostNetworkChangesThePodAndItsPolicies checks that the host network does not change the permissions of the server, its
+// Service and its APIService.
 func TestHostNetworkChangesThePodAndItsPolicies(t *testing.T) {
 	for _, test := range []struct {
 		with, without string
@@ -51,7 +52,8 @@ func TestHostNetworkChangesThePodAndItsPolicies(t *testing.T) {
 	}
 }
 
-// TestServersOnTheHostNetworkReachTheirEtcd although a NetworkPolicy cannot select them by the labels of their pods.
+// TestServersOnTheHostNetworkReachTheirEtcd checks the NetworkPolicy of etcd, which cannot select pods on the host network by their
+// labels.
 func TestServersOnTheHostNetworkReachTheirEtcd(t *testing.T) {
 	policy := build(t, "testdata/host-network-ha-with-etcd")["networking.k8s.io/v1 NetworkPolicy modelbox-system/modelbox-etcd"]
 	want := decode(t, `
@@ -71,7 +73,8 @@ ingress:
 	}
 }
 
-// TestNamespaceEnforcesTheStrictestStandard of Pod Security that admits every pod in it.
+// TestNamespaceEnforcesTheStrictestStandard checks that the namespace enforces the strictest Pod Security Standard that admits all
+// of its pods.
 func TestNamespaceEnforcesTheStrictestStandard(t *testing.T) {
 	evaluator, err := psapolicy.NewEvaluator(psapolicy.DefaultChecks(), nil)
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pause holds the namespaces of a pod while its containers come and go.
+// Command pause keeps the namespaces of a pod while its containers are started and stopped.
 package main
 
 import (

@@ -20,11 +20,11 @@ const (
 	// farewell is how long the application still answers after SIGTERM, and with each answer asks for the connection to
 	// be closed. Were it to close them itself, what a client sends at that moment would be answered with a reset.
 	farewell = time.Second
-	// shutdownPatience is how long requests that were taken before may still run.
+	// shutdownPatience is the timeout for requests in progress.
 	shutdownPatience = 20 * time.Second
 )
 
-// application is the server, and what it was told to do.
+// application is the server and its state.
 type application struct {
 	version     string
 	port        int
@@ -35,7 +35,7 @@ type application struct {
 	memory                  memory
 }
 
-// serve returns when it was told to stop with SIGTERM, and has answered what it had been asked until then.
+// serve runs the server until SIGTERM, and then until all requests in progress have a response.
 func (a *application) serve() error {
 	ctx, restoreSignals := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer restoreSignals()
@@ -80,7 +80,7 @@ func (a *application) sayingFarewell(handler http.Handler) http.Handler {
 	})
 }
 
-// hostname is the pod's name.
+// hostname is the name of the pod.
 func hostname() string {
 	name, err := os.Hostname()
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// connectPatience is how long another application may take to answer.
+// connectPatience is the timeout for a response of another application.
 const connectPatience = 5 * time.Second
 
-// variable is what the application was told of a connection, such as MYSQL_HOST.
+// variable returns the environment variable of a connection, such as MYSQL_HOST.
 func variable(connection, part string) string {
 	prefix := strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(connection))
 	return os.Getenv(prefix + "_" + part)
@@ -36,7 +36,7 @@ func via(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, response.Body)
 }
 
-// connect says whether a process listens at the other end of a connection.
+// connect reports whether a process listens at the other end of a connection.
 func connect(w http.ResponseWriter, r *http.Request) {
 	connection := r.PathValue("connection")
 	address := net.JoinHostPort(variable(connection, "HOST"), variable(connection, "PORT"))

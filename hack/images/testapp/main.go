@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command testapp is an application to try a cluster with: a web server that says which version it is and what it was
-// given, and that fails in the ways applications do, when told to.
+// Command testapp is an application for tests of a cluster: a web server that reports its version and its configuration, and that
+// fails on request in the ways of applications.
 package main
 
 import (

@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// memory is what the application holds on to until it ends.
+// memory is the memory that the application keeps until it ends.
 type memory struct {
 	mu    sync.Mutex
 	taken [][]byte
 }
 
-// take takes that much more memory, and writes to every page of it: pages without a write take no room.
+// take allocates further memory, and writes to every page of it, because pages without a write use no memory.
 func (m *memory) take(mebibytes int) {
 	block := make([]byte, max(0, mebibytes)<<20)
 	for page := 0; page < len(block); page += os.Getpagesize() {

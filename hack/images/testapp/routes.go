@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// routes is what the application can be asked and told.
+// routes returns the routes of the application.
 func (a *application) routes() http.Handler {
 	mux := http.NewServeMux()
 	// What it is and what it was given.

@@ -49,7 +49,7 @@ func writeArchive(output string, image v1.Image, name reference.NamedTagged) err
 	return nil
 }
 
-// writeWhole never leaves half a file under the name of the output.
+// writeWhole writes the output file atomically.
 func writeWhole(output string, files []file) error {
 	partly, err := os.Create(output + ".partly")
 	if err != nil {
@@ -130,7 +130,7 @@ func ociIndex(image v1.Image, name reference.NamedTagged) ([]byte, error) {
 	})
 }
 
-// layoutFile says that the archive is an OCI image layout.
+// layoutFile marks the archive as an OCI image layout.
 func layoutFile() file {
 	return contentFile("oci-layout", []byte(`{"imageLayoutVersion":"1.0.0"}`))
 }

@@ -46,7 +46,7 @@ func run(args []string) error {
 	return writeArchive(wanted.output, image, wanted.name)
 }
 
-// invocation is what the command line says.
+// invocation has the parsed command line.
 type invocation struct {
 	name     reference.NamedTagged
 	output   string

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// epoch stands for every time that would make two builds differ.
+// epoch replaces all times, so that builds are reproducible.
 var epoch = time.Unix(0, 0).UTC()
 
 // file is a regular file in a tar archive.

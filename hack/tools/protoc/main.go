@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command protoc is as much of the protocol buffer compiler as go-to-protobuf calls for: it compiles one file and
-// hands it to protoc-gen-gogo. With it, generating code needs nothing but Go.
+// Command protoc has the parts of the protocol buffer compiler that go-to-protobuf needs: it compiles one file and passes it to
+// protoc-gen-gogo. With it, generating code only needs Go.
 package main
 
 import (
@@ -52,7 +52,7 @@ func run(args []string) error {
 	return nil
 }
 
-// invocation is what the command line says.
+// invocation has the parsed command line.
 type invocation struct {
 	importPaths []string
 	output      string
@@ -91,7 +91,7 @@ func parse(args []string) (*invocation, error) {
 	return nil, fmt.Errorf("%q is in none of the import paths %q", source, i.importPaths)
 }
 
-// compile returns the request for the plugin: the file, preceded by all that it imports.
+// compile returns the request for the plugin: the file, preceded by its imports.
 func compile(i *invocation) (*pluginpb.CodeGeneratorRequest, error) {
 	compiler := protocompile.Compiler{
 		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: i.importPaths}),

@@ -12,11 +12,11 @@ import (
 	"syscall"
 )
 
-// execute runs a test program, appends what it took to a file, and exits as the program did if that failed.
+// execute runs a test program, appends its CPU time to a file, and exits with the exit code of the program if it failed.
 func execute(file, program string, arguments []string) error {
 	command := exec.Command(program, arguments...)
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
-	// "go test" signals this process alone when a test is out of time, and a terminal signals both.
+	// After a timeout, "go test" only signals this process. A terminal signals both.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
 	if err := command.Start(); err != nil {

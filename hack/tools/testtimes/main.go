@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command testtimes tells where the time of tests goes.
+// Command testtimes reports the times of tests.
 //
 //	testtimes exec FILE PROGRAM [ARGUMENT...]
 //
-// runs a test program for "go test -exec", and appends its directory and the seconds of CPU that it took to FILE.
+// runs a test program for "go test -exec", and appends its directory and its CPU seconds to FILE.
 //
 //	testtimes report DIR
 //

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// shownPackages and shownTests are how many of the slowest ones the report has.
+	// shownPackages and shownTests are the numbers of the slowest packages and tests in the report.
 	shownPackages = 15
 	shownTests    = 15
 )

@@ -18,15 +18,15 @@ import (
 // step is one call of "go test". Its times are seconds.
 type step struct {
 	name string
-	// clock and cpu are of the whole step: compiling, and the tests.
+	// clock and cpu are the times of the whole step, including the compiler.
 	clock, cpu float64
-	// testCPU is of the test programs. Programs that they leave running are not in it.
+	// testCPU is the CPU time of the test programs. It does not include programs that they leave running.
 	testCPU  float64
 	packages []timed
 	tests    []timed
 }
 
-// compileCPU is what the step took beside the test programs.
+// compileCPU returns the CPU time of the step without the test programs.
 func (s step) compileCPU() float64 { return max(0, s.cpu-s.testCPU) }
 
 // timed is a package or a test. The clock of a test includes the time that it waits for other parallel ones.
@@ -103,7 +103,7 @@ func cpuOf(cpuByDir map[string]float64, path string) float64 {
 	return best
 }
 
-// commonSuffix is how many elements two paths have in common at their ends.
+// commonSuffix returns the number of common elements at the ends of two paths.
 func commonSuffix(a, b string) int {
 	one, other := strings.Split(a, "/"), strings.Split(b, "/")
 	n := 0
