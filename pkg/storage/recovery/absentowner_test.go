@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -117,7 +118,7 @@ func TestAbsentOwnersAreForgottenWithTheirChildren(t *testing.T) {
 	never := AbsentOwner{"modelboxes", testNamespace, "never", "9"}
 	expectAbsent(t, f, Empty, never)
 	f.expectStillAbsent(never)
-	if err := f.config.Children.Resource(workloads[0]).Namespace(testNamespace).Delete(t.Context(), forged.Name, metav1.DeleteOptions{}); err != nil {
+	if err := f.config.Children.Resource(appsv1.SchemeGroupVersion.WithResource("deployments")).Namespace(testNamespace).Delete(t.Context(), forged.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	f.expectStillAbsent()
