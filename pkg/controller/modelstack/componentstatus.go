@@ -18,8 +18,8 @@ import (
 )
 
 // progressDeadline is how long a component that is not held back may make no progress before it counts as stalled, from the last
-// change of the stack. It is the default deadline of a Deployment.
-const progressDeadline = 10 * time.Minute
+// change of the stack. It is the default deadline of the rollout of a box.
+const progressDeadline = time.Duration(modelv1.DefaultProgressDeadlineSeconds) * time.Second
 
 // lastingReasons are the reasons of failures that do not end by waiting.
 var lastingReasons = []string{
