@@ -39,6 +39,11 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 	})
 }
 
+// setEngine sets what keeps the children of boxes.
+func (c *Controller) setEngine(engine *children.Engine[*modelv1.ModelBox]) {
+	c.children, c.storage.children = engine, engine
+}
+
 // render returns the children that the box asks for while these are there.
 func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstructured.Unstructured, error) {
 	beside, err := c.liveBeside(box, live)
@@ -55,7 +60,7 @@ func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstr
 // liveBeside returns the state of the live children that decides about the children of the box.
 func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (modelboxrender.Live, error) {
 	var beside modelboxrender.Live
-	beside.StableRecord, _ = c.stableRecords.find(box)
+	beside.StableRecord, _ = c.rollouts.stableRecords.find(box)
 	kind := modelboxrender.WorkloadKind(box)
 	workload, err := live.Child(kind, box.Name)
 	if err != nil {

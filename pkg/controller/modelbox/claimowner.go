@@ -26,15 +26,15 @@ import (
 )
 
 // ownStatefulSet returns the StatefulSet of the box as the cache has it, nil where there is none.
-func (c *Controller) ownStatefulSet(box *modelv1.ModelBox) (*appsv1.StatefulSet, error) {
+func (s *storageReconciler) ownStatefulSet(box *modelv1.ModelBox) (*appsv1.StatefulSet, error) {
 	if box.Spec.Workload != modelv1.WorkloadStatefulSet {
 		return nil, nil
 	}
-	object, err := c.children.Live(box).Child(modelboxrender.WorkloadKind(box), box.Name)
+	object, err := s.children.Live(box).Child(modelboxrender.WorkloadKind(box), box.Name)
 	if err != nil {
 		return nil, err
 	}
-	if set, isThere := object.(*appsv1.StatefulSet); isThere && c.children.IsOwnedBy(set, box) {
+	if set, isThere := object.(*appsv1.StatefulSet); isThere && s.children.IsOwnedBy(set, box) {
 		return set, nil
 	}
 	return nil, nil
@@ -70,14 +70,14 @@ func isOwnedBySet(claim *corev1.PersistentVolumeClaim, set *appsv1.StatefulSet) 
 }
 
 // setClaimOwner lets the owner own this very claim in place of the box and its StatefulSet, or neither where owner is nil.
-func (c *Controller) setClaimOwner(ctx context.Context, box *modelv1.ModelBox, set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim, owner *metav1.OwnerReference) error {
+func (s *storageReconciler) setClaimOwner(ctx context.Context, box *modelv1.ModelBox, set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim, owner *metav1.OwnerReference) error {
 	owners := slices.DeleteFunc(slices.Clone(claim.OwnerReferences), func(owner metav1.OwnerReference) bool {
 		return owner.UID == box.UID || set != nil && owner.UID == set.UID
 	})
 	if owner != nil {
 		owners = append(owners, *owner)
 	}
-	if _, err := c.patchClaim(ctx, box, claim, map[string]any{"metadata": map[string]any{"ownerReferences": owners}}); err != nil {
+	if _, err := s.patchClaim(ctx, box, claim, map[string]any{"metadata": map[string]any{"ownerReferences": owners}}); err != nil {
 		return err
 	}
 	klog.FromContext(ctx).V(2).Info("Changed the owner of claim", "claim", klog.KObj(claim), "owner", owner)
@@ -85,13 +85,13 @@ func (c *Controller) setClaimOwner(ctx context.Context, box *modelv1.ModelBox, s
 }
 
 // patchClaim changes this very claim as it was seen.
-func (c *Controller) patchClaim(ctx context.Context, box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim, change map[string]any) (*corev1.PersistentVolumeClaim, error) {
+func (s *storageReconciler) patchClaim(ctx context.Context, box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim, change map[string]any) (*corev1.PersistentVolumeClaim, error) {
 	patch, err := encodePatch(claim, change)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the change of PersistentVolumeClaim %s: %w", claim.Name, err)
 	}
 	patched, err := timeout.Request(ctx, func(ctx context.Context) (*corev1.PersistentVolumeClaim, error) {
-		return c.kubeClient.CoreV1().PersistentVolumeClaims(claim.Namespace).
+		return s.kubeClient.CoreV1().PersistentVolumeClaims(claim.Namespace).
 			Patch(ctx, claim.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})
 	})
 	if apierrors.IsNotFound(err) {
@@ -100,8 +100,8 @@ func (c *Controller) patchClaim(ctx context.Context, box *modelv1.ModelBox, clai
 	if err != nil {
 		return nil, fmt.Errorf("changing PersistentVolumeClaim %s: %w", claim.Name, err)
 	}
-	c.Consistency.WroteAt(reconciler.KeyOf(box), box.UID, claimResource, patched.ResourceVersion)
-	c.Metrics.ChildWritten(claimGVK.Kind, "update")
+	s.Consistency.WroteAt(reconciler.KeyOf(box), box.UID, claimResource, patched.ResourceVersion)
+	s.Metrics.ChildWritten(claimGVK.Kind, "update")
 	return patched, nil
 }
 

@@ -4,22 +4,18 @@
 package modelbox
 
 import (
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 var (
@@ -27,25 +23,26 @@ var (
 	claimResource = childkinds.PersistentVolumeClaim.GroupResource()
 )
 
-// claimKind returns the PersistentVolumeClaims of boxes as a kind of children: those that the pods of a Deployment share.
-func (c *Controller) claimKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+// claimKind returns the PersistentVolumeClaims of boxes as a kind of children: those that the pods of a Deployment share. Pods are
+// indexed by their box.
+func claimKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer, pods cache.Indexer) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.PersistentVolumeClaim), informer,
 		func(namespace string) children.Client[*corev1.PersistentVolumeClaim] {
 			return cluster.CoreV1().PersistentVolumeClaims(namespace)
 		})
 	kind.PreservedFields = fieldpath.NewSet(fieldpath.MakePathOrDie("spec"))
-	kind.InUse = c.isClaimInUse
+	kind.InUse = podMounts{pods}.isClaimInUse
 	return kind
 }
 
 // isClaimInUse returns whether a claim of storage that was taken out of the box has to stay. Its data may be needed until all
 // of the box is as it says, and no pod of the box has the claim: until then a user may take the change back.
-func (c *Controller) isClaimInUse(box types.NamespacedName, child children.Object, result *children.Result) (bool, error) {
+func (m podMounts) isClaimInUse(box types.NamespacedName, child children.Object, result *children.Result) (bool, error) {
 	workload := workloadIn(result, box.Name)
 	if len(result.Failures) > 0 || isClaimedBy(workload, child.GetName()) {
 		return true, nil
 	}
-	return c.isMounted(box, workload, isVolumeOfClaim(child.GetName()))
+	return m.isMounted(box, workload, isVolumeOfClaim(child.GetName()))
 }
 
 // isVolumeOfClaim returns a function that tells whether a volume is the volume of the claim.
@@ -68,27 +65,4 @@ func isClaimedBy(workload workload, claim string) bool {
 	return isStatefulSet && slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool {
 		return helper.IsPodClaimName(claim, set.Name, template.Name)
 	})
-}
-
-// pendingClaims returns the claims that were made for the box and have no volume yet, by their names, with what to say of each.
-func (c *Controller) pendingClaims(box *modelv1.ModelBox) (map[string]string, error) {
-	if len(box.Spec.Storage) == 0 {
-		return nil, nil
-	}
-	claims, err := c.claimsOf(reconciler.KeyOf(box))
-	if err != nil {
-		return nil, err
-	}
-	pending := map[string]string{}
-	for _, claim := range claims {
-		if claim.Status.Phase != corev1.ClaimPending {
-			continue
-		}
-		class := "no storage class"
-		if name := ptr.Deref(claim.Spec.StorageClassName, ""); name != "" {
-			class = fmt.Sprintf("storage class %q", name)
-		}
-		pending[claim.Name] = fmt.Sprintf("PersistentVolumeClaim %s, of %s, is Pending", claim.Name, class)
-	}
-	return pending, nil
 }

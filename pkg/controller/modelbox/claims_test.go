@@ -98,7 +98,7 @@ func (f *testController) seeClaims(t *testing.T) {
 		}
 		trimmed = append(trimmed, claim)
 	}
-	if err := f.claims.Replace(trimmed, ""); err != nil {
+	if err := f.storage.claims.Replace(trimmed, ""); err != nil {
 		t.Fatal(err)
 	}
 	f.cluster.ClearActions()
@@ -448,7 +448,7 @@ func TestClaimsOfPodsGrow(t *testing.T) {
 			f := newTestController(t, box, row.claim)
 			f.seeClaims(t)
 			result := &storageResult{box: box}
-			if err := f.growPodClaims(t.Context(), box, result); err != nil || len(result.failures) > 0 {
+			if err := f.storage.growPodClaims(t.Context(), box, result); err != nil || len(result.failures) > 0 {
 				t.Fatal(err, result.failures)
 			}
 			check(t, "size", row.wantSize, sizeOf(f.claim(t, row.claim.Name)))
@@ -570,7 +570,7 @@ func TestPodThatWaitsForAClaimSaysWhich(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			f := newTestController(t, box, newClaim("web-data", ofBox("web"), row.claim))
 			f.seeClaims(t)
-			pending, err := f.pendingClaims(box)
+			pending, err := f.storage.pendingClaims(box)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -123,13 +123,13 @@ func rolloutVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 func workloadVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 	workload := observed.workload
 	if workload == nil {
-		return progressing("there is no %s yet", box.Spec.Workload)
+		return verdict(progressing("there is no %s yet", box.Spec.Workload))
 	}
-	rollout := workload.rollout()
-	if rollout.Reason == modelv1.ReasonProgressDeadlineExceeded && observed.rollout.status != nil && observed.rollout.status.Phase == modelv1.RolloutProgressing {
-		rollout = progressing("the rollout is tried again: %s", rollout.Message)
+	rollout := verdict(workload.rollout())
+	if rollout.Reason == modelv1.ReasonProgressDeadlineExceeded && observed.rollout.isIn(modelv1.RolloutProgressing) {
+		rollout = verdict(progressing("the rollout is tried again: %s", rollout.Message))
 	}
-	if pause := workload.pause(); pause != nil && !isPausedByBox(observed) {
+	if pause := workload.pause(); pause != nil && !observed.rollout.isIn(modelv1.RolloutPaused) {
 		rollout.Message = fmt.Sprintf("%s; %s", rollout.Message, pause.messageOf(workload))
 		if rollout.IsTrue && pause.stopsRollout {
 			rollout.IsTrue, rollout.Reason = false, pause.reason
@@ -142,16 +142,11 @@ func workloadVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 	return rollout
 }
 
-// isPausedByBox returns whether the workload is paused because its rollout has failed.
-func isPausedByBox(observed *observation) bool {
-	return observed.rollout.status != nil && observed.rollout.status.Phase == modelv1.RolloutPaused
-}
-
 func availableVerdict(box *modelv1.ModelBox, observed *observation) verdict {
 	if observed.workload == nil {
 		return verdict{false, modelv1.ReasonProgressing, fmt.Sprintf("there is no %s yet", box.Spec.Workload)}
 	}
-	return observed.workload.availability()
+	return verdict(observed.workload.availability())
 }
 
 // readyVerdict is True only for this generation: what was applied, rolled out and made reachable is what the box
@@ -172,7 +167,7 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 		return applied
 	case !applied.IsTrue:
 		return verdict{false, modelv1.ReasonNotApplied, reasonAndMessage(applied)}
-	case observed.rollout.status != nil && observed.rollout.status.Phase == modelv1.RolloutRolledBack:
+	case observed.rollout.isIn(modelv1.RolloutRolledBack):
 		return stalledVerdict(box, observed)
 	case rollout.Reason != modelv1.ReasonRolloutComplete && failure != nil:
 		return verdict{false, settledReason(box, failure), failure.message}
@@ -201,17 +196,15 @@ func readyVerdict(box *modelv1.ModelBox, observed *observation, applied, rollout
 // exposureVerdict returns why the box cannot be reached from outside as asked, nil where nothing is known to be in the way, and
 // what is to be known all the same.
 func exposureVerdict(observed *observation) (*verdict, []string) {
-	var notes []string
-	for _, of := range []func(*observation) (*verdict, string){ingressVerdict, routeVerdict} {
-		notReady, note := of(observed)
-		if notReady != nil {
-			return notReady, nil
-		}
-		if note != "" {
-			notes = append(notes, note)
-		}
+	notReady, ingressNote := ingressVerdict(observed.ingress, observed.ingressClass)
+	if notReady != nil {
+		return (*verdict)(notReady), nil
 	}
-	return nil, notes
+	notReady, routeNote := routeVerdict(observed.route)
+	if notReady != nil {
+		return (*verdict)(notReady), nil
+	}
+	return nil, slices.DeleteFunc([]string{ingressNote, routeNote}, func(note string) bool { return note == "" })
 }
 
 // settledReason is the reason of the failure, except for an image that a kubelet tries to pull again. The kubelet has been waiting

@@ -69,7 +69,11 @@ func summarize(all []metav1.Condition) conditions {
 // complete returns what is observed of a box whose rollout is complete.
 func complete(changes ...func(*appsv1.Deployment)) *observation {
 	workload := asWorkload(completeDeployment(changes...))
-	return &observation{workload: workload, creationFailure: workload.creationFailure()}
+	observed := &observation{workload: workload}
+	if failure := workload.creationFailure(); failure != nil {
+		observed.creationFailure = &podFailure{reason: failure.Reason, message: failure.Message}
+	}
+	return observed
 }
 
 func TestConditions(t *testing.T) {

@@ -4,7 +4,6 @@
 package modelbox
 
 import (
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +14,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -23,44 +21,22 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// configMapKind returns the ConfigMaps of boxes as a kind of children.
-func (c *Controller) configMapKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+// configMapKind returns the ConfigMaps of boxes as a kind of children. Pods are indexed by their box.
+func configMapKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer, pods cache.Indexer) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.ConfigMap), informer,
 		func(namespace string) children.Client[*corev1.ConfigMap] {
 			return cluster.CoreV1().ConfigMaps(namespace)
 		})
 	kind.Untrimmed = untrimmedConfigMap
-	kind.InUse = c.isConfigMapInUse
+	kind.InUse = podMounts{pods}.isConfigMapInUse
 	return kind
 }
 
 // isConfigMapInUse returns whether pods of the box have a ConfigMap that the box no longer asks for, or may still get it.
-func (c *Controller) isConfigMapInUse(box types.NamespacedName, child children.Object, result *children.Result) (bool, error) {
-	return c.isMounted(box, workloadIn(result, box.Name), func(volume corev1.Volume) bool {
+func (m podMounts) isConfigMapInUse(box types.NamespacedName, child children.Object, result *children.Result) (bool, error) {
+	return m.isMounted(box, workloadIn(result, box.Name), func(volume corev1.Volume) bool {
 		return volume.ConfigMap != nil && volume.ConfigMap.Name == child.GetName()
 	})
-}
-
-// workloadIn returns the workload of a box after its children were reconciled, nil where there is none.
-func workloadIn(result *children.Result, name string) workload {
-	return asWorkload(result.Child(result.Rendered[0].GroupVersionKind(), name))
-}
-
-// isMounted returns whether pods of the box have the volume, or may get it: while a rollout runs, a pod that is deleted is created
-// again from its former template.
-func (c *Controller) isMounted(box types.NamespacedName, workload workload, isIt func(corev1.Volume) bool) (bool, error) {
-	if workload == nil || workload.rollout().Reason != modelv1.ReasonRolloutComplete || slices.ContainsFunc(workload.podTemplate().Spec.Volumes, isIt) {
-		return true, nil
-	}
-	pods, err := c.pods.ByIndex(byBox, box.String())
-	if err != nil {
-		return false, fmt.Errorf("looking up the pods of the box: %w", err)
-	}
-	return slices.ContainsFunc(pods, func(object any) bool {
-		pod := object.(*corev1.Pod)
-		isOver := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-		return !isOver && slices.ContainsFunc(pod.Spec.Volumes, isIt)
-	}), nil
 }
 
 // digestManager is the manager of an entry of managed fields that marks a ConfigMap with digests in place of its data. No API

@@ -146,7 +146,7 @@ func TestConfigMapsInUse(t *testing.T) {
 			for _, pod := range row.pods {
 				f.cache(t, pod)
 			}
-			got, err := f.isMounted(fixture.WebKey, asWorkload(row.workload), func(volume corev1.Volume) bool {
+			got, err := podMounts{f.pods}.isMounted(fixture.WebKey, asWorkload(row.workload), func(volume corev1.Volume) bool {
 				return volume.ConfigMap != nil && volume.ConfigMap.Name == "web-rules-1"
 			})
 			if err != nil {

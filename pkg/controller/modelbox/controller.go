@@ -57,19 +57,15 @@ type Controller struct {
 	boxLister      modellisters.ModelBoxLister
 	kinds          []*children.Kind
 	children       *children.Engine[*modelv1.ModelBox]
-	claims         cache.Indexer
+	storage        *storageReconciler
 	ingresses      cache.Indexer
 	ingressClasses cache.SharedIndexInformer
 	pods           cache.Indexer
 	autoscalers    cache.Indexer
 	mountEvents    cache.Indexer
 	creationEvents cache.Indexer
-	rollouts       *rolloutRecord
-	progress       *progressRecord
-	refusedGrowths *refusedGrowths
+	rollouts       *rolloutReconciler
 	liveness       *reconciler.Memory[livenessAnswers]
-	stableRecords  *stableRecords
-	newReplicaSets *reconciler.Memory[newReplicaSet]
 	// unrecorded are the boxes that were reported to be too large for a record.
 	unrecorded *reconciler.Memory[bool]
 	metrics    *controllerMetrics
@@ -121,26 +117,21 @@ func New(p ControllerParameters) (*Controller, error) {
 		modelClient:    p.ModelClient,
 		kubeClient:     p.KubeClient,
 		boxLister:      p.Boxes.Lister(),
-		claims:         p.Claims.Informer().GetIndexer(),
 		ingresses:      p.Ingresses.Informer().GetIndexer(),
 		ingressClasses: p.IngressClasses.Informer(),
 		pods:           p.Pods.Informer().GetIndexer(),
 		autoscalers:    p.Autoscalers.Informer().GetIndexer(),
 		mountEvents:    p.MountFailures.Informer().GetIndexer(),
 		creationEvents: p.CreationFailures.Informer().GetIndexer(),
-		rollouts:       newRolloutRecord(),
-		refusedGrowths: newRefusedGrowths(),
-		stableRecords:  newStableRecords(),
-		newReplicaSets: reconciler.NewMemory[newReplicaSet](),
-		progress:       newProgressRecord(p.Clock),
 		liveness:       reconciler.NewMemory[livenessAnswers](),
 		unrecorded:     reconciler.NewMemory[bool](),
 		metrics:        processMetrics(),
 	}
-	configMaps := c.configMapKind(p.KubeClient, p.ConfigMaps.Informer())
-	claims := c.claimKind(p.KubeClient, p.Claims.Informer())
+	configMaps := configMapKind(p.KubeClient, p.ConfigMaps.Informer(), c.pods)
+	claims := claimKind(p.KubeClient, p.Claims.Informer(), c.pods)
+	deployments := deploymentKind(p.KubeClient, p.Deployments.Informer())
 	workloads := []*children.Kind{
-		c.deploymentKind(p.KubeClient, p.Deployments.Informer()),
+		deployments,
 		statefulSetKind(p.KubeClient, p.StatefulSets.Informer()),
 		daemonSetKind(p.KubeClient, p.DaemonSets.Informer()),
 	}
@@ -189,14 +180,15 @@ func New(p ControllerParameters) (*Controller, error) {
 			NotReadyReason: modelv1.ReasonNotApplied,
 		},
 		// The garbage collector deletes the children of a box that is being deleted, in the way its user asked for.
-		Reconcile: c.reconcile,
-		Memories: []reconciler.Forgetter{
-			c.rollouts, c.progress, c.refusedGrowths, c.liveness, c.stableRecords, c.newReplicaSets, c.unrecorded,
-		},
+		Reconcile:      c.reconcile,
+		Memories:       []reconciler.Forgetter{c.liveness, c.unrecorded},
 		ForgetChildren: func(box types.NamespacedName) { c.children.Forget(box) },
 		Wait:           func() { c.children.Wait() },
 	})
-	c.children = c.newEngine()
+	c.storage = newStorageReconciler(c.For, c.kubeClient, p.Claims.Informer().GetIndexer())
+	c.rollouts = newRolloutReconciler(c.For, c.kubeClient, c.kinds)
+	deployments.Written = c.rollouts.record.annotated
+	c.setEngine(c.newEngine())
 	if err := c.watch(&p); err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func TestPodsAreWatchedByTheLabelThatSelectsThem(t *testing.T) {
 	if !f.Caches.WaitForSync(ctx) {
 		t.Fatal("the informers did not sync")
 	}
-	pods, err := f.podsOf(reconciler.KeyOf(box))
+	pods, err := podsOf(f.pods, reconciler.KeyOf(box))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (c *Controller) creationFailure(workload workload, pods []*corev1.Pod) (*po
 		return nil, nil
 	}
 	if failure := workload.creationFailure(); failure != nil {
-		return failure, nil
+		return &podFailure{reason: failure.Reason, message: failure.Message}, nil
 	}
 	if replicas := workload.replicas(); replicas.current >= replicas.desired {
 		return nil, nil
@@ -54,5 +54,5 @@ func (c *Controller) creationFailure(workload workload, pods []*corev1.Pod) (*po
 			return nil, nil
 		}
 	}
-	return &podFailure{informers.FailedCreate, last.Note}, nil
+	return &podFailure{reason: informers.FailedCreate, message: last.Note}, nil
 }

@@ -43,10 +43,10 @@ func TestCreationFailureOfAStatefulSetIsTheLastEvent(t *testing.T) {
 		want   *podFailure
 	}{
 		{"nothing is said", lacking, nil, nil, nil},
-		{"it lacks a pod", lacking, podAt(begin.Add(-time.Hour)), []*eventsv1.Event{second, first}, &podFailure{"FailedCreate", "second"}},
+		{"it lacks a pod", lacking, podAt(begin.Add(-time.Hour)), []*eventsv1.Event{second, first}, &podFailure{reason: "FailedCreate", message: "second"}},
 		{"it has its pods", func(*appsv1.StatefulSet) {}, nil, []*eventsv1.Event{first}, nil},
 		{"a pod was created since", lacking, podAt(begin.Add(time.Hour)), []*eventsv1.Event{first}, nil},
-		{"a pod was created in the same second", lacking, podAt(begin), []*eventsv1.Event{first}, &podFailure{"FailedCreate", "first"}},
+		{"a pod was created in the same second", lacking, podAt(begin), []*eventsv1.Event{first}, &podFailure{reason: "FailedCreate", message: "first"}},
 		{"it is about an earlier one of the name", lacking, nil, []*eventsv1.Event{creationEvent("first", "another", begin)}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // daemonSetKind returns the DaemonSets of boxes as a kind of children.
@@ -53,7 +54,7 @@ func (d daemonSetWorkload) replicas() replicas {
 }
 
 // rollout does not wait for pods on nodes that are no longer to run one: they stay until a user evicts them.
-func (d daemonSetWorkload) rollout() verdict {
+func (d daemonSetWorkload) rollout() reconciler.Verdict {
 	replicas := d.replicas()
 	switch {
 	case d.Status.ObservedGeneration < d.Generation:
@@ -70,19 +71,19 @@ func (d daemonSetWorkload) rollout() verdict {
 }
 
 // availability goes by the number of pods that the update strategy lets be unavailable, 1 unless it says otherwise.
-func (d daemonSetWorkload) availability() verdict {
+func (d daemonSetWorkload) availability() reconciler.Verdict {
 	var maxUnavailable *intstr.IntOrString
 	if rollingUpdate := d.Spec.UpdateStrategy.RollingUpdate; rollingUpdate != nil {
 		maxUnavailable = rollingUpdate.MaxUnavailable
 	}
 	if d.Status.ObservedGeneration == 0 {
-		return verdict{false, modelv1.ReasonProgressing, "the DaemonSet has not reported yet"}
+		return reconciler.Verdict{Reason: modelv1.ReasonProgressing, Message: "the DaemonSet has not reported yet"}
 	}
 	return minimumAvailability(d, maxUnavailable)
 }
 
 // creationFailure is nothing that the status says: there are only events.
-func (d daemonSetWorkload) creationFailure() *podFailure { return nil }
+func (d daemonSetWorkload) creationFailure() *reconciler.Verdict { return nil }
 
 // pause is nothing that a DaemonSet has.
 func (d daemonSetWorkload) pause() *pause { return nil }

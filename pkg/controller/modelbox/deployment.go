@@ -17,19 +17,19 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // deploymentRevision is the annotation that the Deployment controller counts rollouts in.
 const deploymentRevision = "deployment.kubernetes.io/revision"
 
 // deploymentKind returns the Deployments of boxes as a kind of children.
-func (c *Controller) deploymentKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+func deploymentKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.Deployment), informer,
 		func(namespace string) children.Client[*appsv1.Deployment] {
 			return cluster.AppsV1().Deployments(namespace)
 		})
 	kind.PreservedFields = fieldpath.NewSet(replicasPath, podMetadataPath, pausedPath)
-	kind.Written = c.rollouts.annotated
 	return kind
 }
 
@@ -54,13 +54,13 @@ func (d deploymentWorkload) replicas() replicas {
 	}
 }
 
-func (d deploymentWorkload) rollout() verdict {
+func (d deploymentWorkload) rollout() reconciler.Verdict {
 	replicas, progress := d.replicas(), d.condition(appsv1.DeploymentProgressing)
 	switch {
 	case d.Status.ObservedGeneration < d.Generation:
 		return awaitsObservation(d)
 	case progress != nil && progress.Reason == "ProgressDeadlineExceeded":
-		return verdict{false, modelv1.ReasonProgressDeadlineExceeded, progress.Message}
+		return reconciler.Verdict{Reason: modelv1.ReasonProgressDeadlineExceeded, Message: progress.Message}
 	case replicas.updated < replicas.desired:
 		return awaitsUpdate(replicas)
 	case replicas.current > replicas.updated:
@@ -74,21 +74,21 @@ func (d deploymentWorkload) rollout() verdict {
 	}
 }
 
-func (d deploymentWorkload) availability() verdict {
+func (d deploymentWorkload) availability() reconciler.Verdict {
 	available := d.condition(appsv1.DeploymentAvailable)
 	if available == nil {
-		return verdict{false, modelv1.ReasonProgressing, "the Deployment has not reported yet"}
+		return reconciler.Verdict{Reason: modelv1.ReasonProgressing, Message: "the Deployment has not reported yet"}
 	}
-	return verdict{available.Status == corev1.ConditionTrue, available.Reason, available.Message}
+	return reconciler.Verdict{IsTrue: available.Status == corev1.ConditionTrue, Reason: available.Reason, Message: available.Message}
 }
 
 // creationFailure is of a Deployment whose ReplicaSet fails to create pods, for the lack of quota among others.
-func (d deploymentWorkload) creationFailure() *podFailure {
+func (d deploymentWorkload) creationFailure() *reconciler.Verdict {
 	failure := d.condition(appsv1.DeploymentReplicaFailure)
 	if failure == nil || failure.Status != corev1.ConditionTrue {
 		return nil
 	}
-	return &podFailure{failure.Reason, failure.Message}
+	return &reconciler.Verdict{Reason: failure.Reason, Message: failure.Message}
 }
 
 // pausedPath is where a Deployment is paused. It still scales and replaces pods then.

@@ -21,24 +21,24 @@ import (
 // ownDiscardedClaims lets the box own the claims of storage that was taken out of it and is to go with its StatefulSet. That one
 // is replaced, and with it goes what says which claims these are. As a child that the box does not ask for, a claim is pruned when
 // nothing needs it. It is the StatefulSet's again where the box has its storage again.
-func (c *Controller) ownDiscardedClaims(ctx context.Context, box *modelv1.ModelBox, result *storageResult) error {
+func (s *storageReconciler) ownDiscardedClaims(ctx context.Context, box *modelv1.ModelBox, result *storageResult) error {
 	if box.Spec.Paused {
 		return nil
 	}
-	set, err := c.ownStatefulSet(box)
+	set, err := s.ownStatefulSet(box)
 	if err != nil || set == nil || set.DeletionTimestamp != nil || !discardsClaims(set) {
 		return err
 	}
-	claims, err := c.claimsOf(reconciler.KeyOf(box))
+	claims, err := s.claimsOf(reconciler.KeyOf(box))
 	if err != nil {
 		return err
 	}
 	for _, claim := range claims {
-		owner := c.nextOwner(box, set, claim)
+		owner := s.nextOwner(box, set, claim)
 		if owner == nil {
 			continue
 		}
-		err := c.changeClaimOwner(ctx, box, set, claim, owner)
+		err := s.changeClaimOwner(ctx, box, set, claim, owner)
 		result.isWritten = result.isWritten || err == nil
 		result.isDisowned = result.isDisowned || err != nil
 		if err := result.fail(err); err != nil {
@@ -50,9 +50,9 @@ func (c *Controller) ownDiscardedClaims(ctx context.Context, box *modelv1.ModelB
 
 // changeClaimOwner lets the owner own the claim, the StatefulSet only if it is there and stays: the garbage collector deletes what
 // one that is gone owns.
-func (c *Controller) changeClaimOwner(ctx context.Context, box *modelv1.ModelBox, set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim, owner *metav1.OwnerReference) error {
+func (s *storageReconciler) changeClaimOwner(ctx context.Context, box *modelv1.ModelBox, set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim, owner *metav1.OwnerReference) error {
 	if owner.UID == set.UID {
-		live, err := c.liveStatefulSet(ctx, set)
+		live, err := liveStatefulSet(ctx, s.kubeClient, set)
 		if err != nil {
 			return err
 		}
@@ -60,11 +60,11 @@ func (c *Controller) changeClaimOwner(ctx context.Context, box *modelv1.ModelBox
 			return fmt.Errorf("StatefulSet %s: %w", set.Name, children.ErrChildGone)
 		}
 	}
-	return c.setClaimOwner(ctx, box, set, claim, owner)
+	return s.setClaimOwner(ctx, box, set, claim, owner)
 }
 
 // nextOwner returns what is to own a claim of a pod of the StatefulSet that discards its claims, nil where nothing changes.
-func (c *Controller) nextOwner(box *modelv1.ModelBox, set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) *metav1.OwnerReference {
+func (s *storageReconciler) nextOwner(box *modelv1.ModelBox, set *appsv1.StatefulSet, claim *corev1.PersistentVolumeClaim) *metav1.OwnerReference {
 	isOfSet := slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool {
 		return isClaimOf(box, template.Name, claim.Name) && !slices.Contains(box.Status.UnreleasedStorage, template.Name)
 	})
@@ -72,9 +72,9 @@ func (c *Controller) nextOwner(box *modelv1.ModelBox, set *appsv1.StatefulSet, c
 	switch {
 	case !isOfSet || claim.DeletionTimestamp != nil:
 		return nil
-	case !isAskedFor && isOwnedBySet(claim, set) && !c.children.IsOwnedBy(claim, box):
+	case !isAskedFor && isOwnedBySet(claim, set) && !s.children.IsOwnedBy(claim, box):
 		return metav1.NewControllerRef(box, modelboxrender.Kind)
-	case isAskedFor && c.children.IsOwnedBy(claim, box):
+	case isAskedFor && s.children.IsOwnedBy(claim, box):
 		return metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))
 	default:
 		return nil

@@ -4,7 +4,6 @@
 package modelbox
 
 import (
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
@@ -21,14 +19,7 @@ const maxEventReason = 128
 
 // eventf records an event about the box. reason names what happened, action what the controller did.
 func (c *Controller) eventf(box *modelv1.ModelBox, eventType, reason, action, format string, args ...any) {
-	c.Recorder.Eventf(box, nil, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
-}
-
-// podEventf is eventf about one pod of the box: what happens to several is not taken for the same thing that happened again.
-func (c *Controller) podEventf(box *modelv1.ModelBox, pod *corev1.Pod, eventType, reason, action, format string, args ...any) {
-	related := pod.DeepCopy()
-	related.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod")) // which lists leave out
-	c.Recorder.Eventf(box, related, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
+	c.Eventf(box, nil, eventType, reason, action, format, args...)
 }
 
 // recordRolloutComplete records that a rollout is complete, each once.
@@ -38,7 +29,7 @@ func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv
 		return
 	}
 	wasComplete := reconciler.ReasonIn(box.Status.Conditions, modelv1.ConditionProgressing) == modelv1.ReasonRolloutComplete
-	if c.rollouts.complete(reconciler.KeyOf(box), workload, wasComplete) {
+	if c.rollouts.record.complete(reconciler.KeyOf(box), workload, wasComplete) {
 		c.eventf(box, corev1.EventTypeNormal, "RolloutComplete", "Reconcile", "%s", progressing.Message)
 	}
 }

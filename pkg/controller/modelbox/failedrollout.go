@@ -25,19 +25,9 @@ import (
 // notRolledBack comes before what keeps a box from rolling back, in the message of its rollout.
 const notRolledBack = "; not rolled back: "
 
-// rolloutObservation is what became of the rollout of a box.
-type rolloutObservation struct {
-	// status is the status of the rollout, nil if the box does not ask for one.
-	status *modelv1.ModelBoxRolloutStatus
-	// outdated is a pod of a rollout that is tried again which failed before; nil where there is none.
-	outdated *corev1.Pod
-	// recheckAfter is how soon a step that only takes its time will count as a failure, 0 for never.
-	recheckAfter time.Duration
-}
-
 // observeRollout returns how the rollout of the box gets on. The children are those that the last status asks for: what is decided
 // here is rendered once it is in the status, where it outlives this process.
-func (c *Controller) observeRollout(ctx context.Context, box *modelv1.ModelBox, observed *observation) (rolloutObservation, error) {
+func (r *rolloutReconciler) observeRollout(ctx context.Context, box *modelv1.ModelBox, podsHash podsHashFunc, observed *observation) (rolloutObservation, error) {
 	last := box.Status.Rollout
 	switch {
 	case box.Spec.Rollout == nil:
@@ -45,13 +35,13 @@ func (c *Controller) observeRollout(ctx context.Context, box *modelv1.ModelBox, 
 	case box.Spec.Paused:
 		return rolloutObservation{status: last}, nil
 	}
-	hash, err := modelboxrender.PodsHash(box)
+	hash, err := podsHash()
 	if err != nil {
 		return rolloutObservation{}, fmt.Errorf("rendering the pods: %w", err)
 	}
 	next := nextAttempt(last, hash, observed.now)
 	if next.Phase == modelv1.RolloutRolledBack {
-		next.Phase, next.Message = c.failedPhase(box, next)
+		next.Phase, next.Message = r.failedPhase(box, next)
 		return rolloutObservation{status: next}, nil
 	}
 	isDone := isRolloutDone(observed)
@@ -69,10 +59,10 @@ func (c *Controller) observeRollout(ctx context.Context, box *modelv1.ModelBox, 
 	case next.Phase == modelv1.RolloutComplete: // without any pod, which there are to be now
 		next.Phase, next.StartedAt = modelv1.RolloutProgressing, startOf(observed.now)
 	case next.Phase.HasFailed():
-		next.Phase, next.Message = c.failedPhase(box, next)
+		next.Phase, next.Message = r.failedPhase(box, next)
 		return rolloutObservation{status: next}, nil
 	}
-	found, err := c.findLastingFailure(ctx, box, observed, next)
+	found, err := r.findLastingFailure(ctx, box, observed, next)
 	if err != nil {
 		return rolloutObservation{}, err
 	}
@@ -81,7 +71,7 @@ func (c *Controller) observeRollout(ctx context.Context, box *modelv1.ModelBox, 
 		next.FailedRevisions = withFailed(next.FailedRevisions, modelv1.ModelBoxFailedRevision{
 			PodsHash: hash, Generation: box.Generation, Name: found.revision, Reason: next.Reason,
 		})
-		next.Phase, next.Message = c.failedPhase(box, next)
+		next.Phase, next.Message = r.failedPhase(box, next)
 	}
 	return rolloutObservation{status: next, outdated: found.outdated, recheckAfter: found.recheckAfter}, nil
 }
@@ -129,11 +119,11 @@ func withFailed(failed []modelv1.ModelBoxFailedRevision, revision modelv1.ModelB
 
 // failedPhase returns what becomes of a rollout that has failed, and the message with what is in the way of that. One that is
 // rolled back stays so, whatever the box says by now.
-func (c *Controller) failedPhase(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) (modelv1.RolloutPhase, string) {
+func (r *rolloutReconciler) failedPhase(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) (modelv1.RolloutPhase, string) {
 	failure, _, _ := strings.Cut(rollout.Message, notRolledBack)
 	switch {
 	case rollout.Phase == modelv1.RolloutRolledBack, box.Spec.Rollout.OnFailure == modelv1.RolloutFailureRollback:
-		if err := c.canRollBack(box, rollout); err != nil {
+		if err := r.canRollBack(box, rollout); err != nil {
 			return modelv1.RolloutFailed, failure + notRolledBack + err.Error()
 		}
 		return modelv1.RolloutRolledBack, failure
@@ -145,27 +135,19 @@ func (c *Controller) failedPhase(box *modelv1.ModelBox, rollout *modelv1.ModelBo
 }
 
 // canRollBack returns why the box cannot be rolled back.
-func (c *Controller) canRollBack(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) error {
+func (r *rolloutReconciler) canRollBack(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) error {
 	switch {
 	case rollout.Stable == nil:
-		return fmt.Errorf("no revision of the %s is known whose rollout was complete", noun)
+		return errors.New("no revision of the box is known whose rollout was complete")
 	case rollout.Stable.PodsHash == rollout.PodsHash:
 		return errors.New("the pods are those whose rollout was complete last")
 	}
-	record, _ := c.stableRecords.find(box)
+	record, _ := r.stableRecords.find(box)
 	stable, record := modelboxrender.StableBox(box, modelboxrender.Live{StableRecord: record})
 	if stable == nil {
 		return fmt.Errorf("%s, whose rollout was complete last, is not recorded any more", describeRevision(rollout.Stable))
 	}
 	return modelboxrender.CanRollBack(box, stable, record)
-}
-
-// describeRevision names a revision.
-func describeRevision(revision *modelv1.ModelBoxRolloutRevision) string {
-	if revision.Name == "" {
-		return fmt.Sprintf("the revision of generation %d", revision.Generation)
-	}
-	return fmt.Sprintf("revision %s of generation %d", revision.Name, revision.Generation)
 }
 
 // lastingFailure is why a rollout will not get further.
@@ -179,7 +161,7 @@ type lastingFailure struct {
 }
 
 // findLastingFailure returns why the rollout of the box has failed: a new pod will not run, or its progress deadline is exceeded.
-func (c *Controller) findLastingFailure(ctx context.Context, box *modelv1.ModelBox, observed *observation, rollout *modelv1.ModelBoxRolloutStatus) (lastingFailure, error) {
+func (r *rolloutReconciler) findLastingFailure(ctx context.Context, box *modelv1.ModelBox, observed *observation, rollout *modelv1.ModelBoxRolloutStatus) (lastingFailure, error) {
 	var found lastingFailure
 	if observed.workload == nil || !appliedVerdict(observed).IsTrue {
 		return found, nil
@@ -190,7 +172,7 @@ func (c *Controller) findLastingFailure(ctx context.Context, box *modelv1.ModelB
 		if failure == nil && left == 0 {
 			continue
 		}
-		if isNew, err := c.isNewPod(ctx, box, observed.workload, pod); err != nil {
+		if isNew, err := r.isNewPod(ctx, box, observed.workload, pod); err != nil {
 			return found, err
 		} else if !isNew {
 			continue
@@ -210,7 +192,7 @@ func (c *Controller) findLastingFailure(ctx context.Context, box *modelv1.ModelB
 	isOverdue, left := exceedsDeadline(box, observed, rollout.StartedAt.Time)
 	found.recheckAfter = reconciler.Soonest(found.recheckAfter, left)
 	if isOverdue {
-		found.failure = &podFailure{modelv1.ReasonProgressDeadlineExceeded, describeOverdue(box, observed)}
+		found.failure = &podFailure{reason: modelv1.ReasonProgressDeadlineExceeded, message: describeOverdue(box, observed)}
 	}
 	return found, nil
 }
@@ -245,28 +227,4 @@ func describeOverdue(box *modelv1.ModelBox, observed *observation) string {
 // progressDeadlineOf is how long a rollout of the box may make no progress.
 func progressDeadlineOf(box *modelv1.ModelBox) time.Duration {
 	return time.Duration(ptr.Deref(box.Spec.ProgressDeadlineSeconds, modelv1.DefaultProgressDeadlineSeconds)) * time.Second
-}
-
-// failedVerdict is the verdict of the conditions of a box whose rollout has failed: what has failed, what runs in its place, and
-// what to do about it. It is nil for any other rollout.
-func failedVerdict(box *modelv1.ModelBox, observed *observation, rollout verdict) *verdict {
-	status := observed.rollout.status
-	if status == nil || !status.Phase.HasFailed() {
-		return nil
-	}
-	why := "the rollout has failed: " + status.Reason + ": " + status.Message
-	goOn := fmt.Sprintf("; to go on, change the spec, or run \"kubectl modelbox retry %s\" or \"kubectl modelbox rollback %s\"", box.Name, box.Name)
-	switch {
-	case status.Phase == modelv1.RolloutRolledBack && rollout.Reason == modelv1.ReasonRolloutComplete:
-		return &verdict{false, modelv1.ReasonRolledBack, fmt.Sprintf("%s; rolled back to %s: %s%s", why, describeRevision(status.Stable), rollout.Message, goOn)}
-	case status.Phase == modelv1.RolloutRolledBack:
-		return &verdict{false, modelv1.ReasonRolledBack, fmt.Sprintf("%s; rolling back to %s: %s%s", why, describeRevision(status.Stable), rollout.Message, goOn)}
-	case status.Phase == modelv1.RolloutPaused:
-		why += "; no further pod gets the new revision"
-	}
-	reason := modelv1.ReasonRolloutFailed
-	if status.Reason == modelv1.ReasonProgressDeadlineExceeded {
-		reason = status.Reason
-	}
-	return &verdict{false, reason, why + goOn}
 }

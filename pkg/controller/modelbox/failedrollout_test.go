@@ -75,7 +75,7 @@ func (r *rolloutTest) startController(t *testing.T) {
 	}
 	lister := r.boxLister
 	r.newController(t)
-	r.boxLister, r.Controller.Clock, r.progress = lister, r.clock, newProgressRecord(r.clock)
+	r.boxLister, r.Controller.Clock = lister, r.clock
 	r.cache(t, pods...)
 	r.restart()
 }
@@ -132,7 +132,7 @@ func (r *rolloutTest) settle(t *testing.T) []string {
 // liveWorkload returns the workload in the cluster.
 func (r *rolloutTest) liveWorkload(t *testing.T) workload {
 	t.Helper()
-	object, err := r.getWorkload(t.Context(), r.boxInServer(t))
+	object, err := r.rollouts.getWorkload(t.Context(), r.boxInServer(t))
 	if err != nil || object == nil {
 		t.Fatal(object, err)
 	}

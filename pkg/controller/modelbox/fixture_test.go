@@ -75,7 +75,7 @@ func newTestController(t *testing.T, box *modelv1.ModelBox, inCluster ...runtime
 }
 
 // restart lets the controller forget what only the memory of its process has.
-func (f *testController) restart() { f.children = f.newEngine() }
+func (f *testController) restart() { f.setEngine(f.newEngine()) }
 
 // newController gives the test a controller of its clients, with one worker.
 func (f *testController) newController(t testing.TB) {

@@ -18,6 +18,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // ingressClassAnnotation names the class of an Ingress that has no field for it.
@@ -86,18 +87,19 @@ func (c ingressClass) recheckAfter() time.Duration {
 	return 0
 }
 
-func (c *Controller) ingressClassOf(ingress *networkingv1.Ingress) (ingressClass, error) {
+// ingressClassOf returns what is known of the class of the Ingress, which may be nil. The Ingresses are indexed by their class.
+func ingressClassOf(ingress *networkingv1.Ingress, ingresses cache.Indexer, classes cache.SharedIndexInformer) (ingressClass, error) {
 	if ingress == nil {
 		return ingressClass{}, nil
 	}
 	class := ingressClass{name: classNameOf(ingress)}
-	withAddress, err := c.ingresses.ByIndex(byClassWithAddress, class.name)
+	withAddress, err := ingresses.ByIndex(byClassWithAddress, class.name)
 	if err != nil {
 		return class, fmt.Errorf("looking up the Ingresses of class %q: %w", class.name, err)
 	}
 	class.givesAddresses = len(withAddress) > 0
-	if c.ingressClasses.HasSynced() {
-		_, exists, err := c.ingressClasses.GetStore().GetByKey(class.name)
+	if classes.HasSynced() {
+		_, exists, err := classes.GetStore().GetByKey(class.name)
 		if err != nil {
 			return class, fmt.Errorf("looking up IngressClass %q: %w", class.name, err)
 		}
@@ -107,13 +109,12 @@ func (c *Controller) ingressClassOf(ingress *networkingv1.Ingress) (ingressClass
 }
 
 // ingressVerdict returns why the box cannot be reached by its Ingress, and what is to be known of it where it may be.
-func ingressVerdict(observed *observation) (notReady *verdict, note string) {
-	class := observed.ingressClass
+func ingressVerdict(ingress *networkingv1.Ingress, class ingressClass) (notReady *reconciler.Verdict, note string) {
 	switch {
-	case observed.ingress == nil || len(ingressAddresses(observed.ingress)) > 0:
+	case ingress == nil || len(ingressAddresses(ingress)) > 0:
 		return nil, ""
 	case class.givesAddresses:
-		return &verdict{false, modelv1.ReasonIngressAddressPending, fmt.Sprintf("the Ingress has no address from class %q yet", class.name)}, ""
+		return &reconciler.Verdict{Reason: modelv1.ReasonIngressAddressPending, Message: fmt.Sprintf("the Ingress has no address from class %q yet", class.name)}, ""
 	case class.isMissing && class.name == "":
 		return nil, "the Ingress has no class: the cluster had no default one when it was created"
 	case class.isMissing:

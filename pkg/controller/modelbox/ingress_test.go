@@ -102,7 +102,7 @@ func TestClassOfTheIngress(t *testing.T) {
 			if row.cache != nil {
 				f.cache(t, row.cache)
 			}
-			got, err := f.ingressClassOf(row.of)
+			got, err := ingressClassOf(row.of, f.ingresses, f.ingressClasses)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -80,3 +80,10 @@ func crashesTooOften(pod *corev1.Pod, maxRestarts int32) *podFailure {
 func maxRestarts(box *modelv1.ModelBox) int32 {
 	return ptr.Deref(box.Spec.Rollout.MaxRestarts, modelv1.DefaultMaxRestarts)
 }
+
+// failureOfPod returns why the pod does not get ready, nil where it is not known to fail.
+func failureOfPod(pod *corev1.Pod, observed *observation) *podFailure {
+	f := &podFailures{now: observed.now, mountFailures: observed.mountFailures, pendingClaims: observed.pendingClaims}
+	f.visitPod(pod)
+	return f.worst
+}

@@ -18,12 +18,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 )
 
-// containerID is one container of a pod.
-type containerID struct {
-	pod  types.UID
-	name string
-}
-
 // livenessAnswers are what kubelets have said about the liveness probes of the containers of a box that were restarted. They are lost
 // with the process, and cost a request for each of them then.
 type livenessAnswers map[containerID]livenessAnswer
@@ -48,7 +42,7 @@ func (c *Controller) livenessFailures(ctx context.Context, box types.NamespacedN
 			if !hasLivenessProbe(workload.podTemplate(), status.Name) || c.hasRecovered(&status) {
 				continue
 			}
-			container := containerID{pod.UID, status.Name}
+			container := containerID{pod: pod.UID, name: status.Name}
 			answer, isKnown := known[container]
 			if !isKnown || answer.restarts != status.RestartCount {
 				answer.restarts = status.RestartCount

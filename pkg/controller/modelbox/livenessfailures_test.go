@@ -105,7 +105,7 @@ func TestLivenessFailures(t *testing.T) {
 			f := newTestController(t, nil, unhealthy(now, row.event))
 			for range 2 { // It is asked for once.
 				failures := f.livenessFailures(t.Context(), fixture.WebKey, asWorkload(completeDeployment(row.workload)), []*corev1.Pod{row.pod})
-				check(t, "failure", row.want, failures[containerID{"pod", "web"}])
+				check(t, "failure", row.want, failures[containerID{pod: "pod", name: "web"}])
 			}
 			var requests []string
 			if row.asked {

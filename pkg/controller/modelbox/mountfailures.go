@@ -8,12 +8,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 )
-
-// failedMount is why a pod does not run that cannot have one of its volumes.
-const failedMount = informers.FailedMount
 
 // boxOfPodEvent returns the box whose pod the event is about. It is false for all other pods of the cluster.
 func (c *Controller) boxOfPodEvent(object metav1.Object) (types.NamespacedName, bool) {

@@ -31,7 +31,7 @@ type newReplicaSet struct {
 
 // isNewPod returns whether the pod is of the revision that the workload brings to its pods. Whether one of a Deployment is, only
 // its ReplicaSets tell.
-func (c *Controller) isNewPod(ctx context.Context, box *modelv1.ModelBox, workload workload, pod *corev1.Pod) (bool, error) {
+func (r *rolloutReconciler) isNewPod(ctx context.Context, box *modelv1.ModelBox, workload workload, pod *corev1.Pod) (bool, error) {
 	switch workload := workload.(type) {
 	case statefulSetWorkload:
 		return metav1.IsControlledBy(pod, workload) && workload.Status.ObservedGeneration >= workload.Generation &&
@@ -42,7 +42,7 @@ func (c *Controller) isNewPod(ctx context.Context, box *modelv1.ModelBox, worklo
 		if workload.Status.ObservedGeneration < workload.Generation {
 			return false, nil
 		}
-		uid, err := c.newReplicaSetOf(ctx, box, workload)
+		uid, err := r.newReplicaSetOf(ctx, box, workload)
 		controller := metav1.GetControllerOfNoCopy(pod)
 		return err == nil && uid != "" && controller != nil && controller.UID == uid, err
 	default:
@@ -51,14 +51,14 @@ func (c *Controller) isNewPod(ctx context.Context, box *modelv1.ModelBox, worklo
 }
 
 // newReplicaSetOf returns the UID of the ReplicaSet with the revision of the Deployment, empty where there is none.
-func (c *Controller) newReplicaSetOf(ctx context.Context, box *modelv1.ModelBox, deployment deploymentWorkload) (types.UID, error) {
+func (r *rolloutReconciler) newReplicaSetOf(ctx context.Context, box *modelv1.ModelBox, deployment deploymentWorkload) (types.UID, error) {
 	rollout := rolloutOf(deployment)
-	if known, isKnown := c.newReplicaSets.Get(reconciler.KeyOf(box)); isKnown && known.rollout == rollout {
+	if known, isKnown := r.newReplicaSets.Get(reconciler.KeyOf(box)); isKnown && known.rollout == rollout {
 		return known.uid, nil
 	}
 	list, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.ReplicaSetList, error) {
 		selector := labels.SelectorFromSet(modelboxrender.Selector(box)).String()
-		return c.kubeClient.AppsV1().ReplicaSets(box.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+		return r.kubeClient.AppsV1().ReplicaSets(box.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	})
 	if err != nil {
 		return "", fmt.Errorf("listing the ReplicaSets of the box: %w", err)
@@ -69,7 +69,7 @@ func (c *Controller) newReplicaSetOf(ctx context.Context, box *modelv1.ModelBox,
 	if i < 0 {
 		return "", nil
 	}
-	c.newReplicaSets.Set(reconciler.KeyOf(box), newReplicaSet{rollout, list.Items[i].UID})
+	r.newReplicaSets.Set(reconciler.KeyOf(box), newReplicaSet{rollout, list.Items[i].UID})
 	return list.Items[i].UID, nil
 }
 

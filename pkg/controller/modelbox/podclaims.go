@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -23,23 +24,23 @@ import (
 
 // growPodClaims lets the claims of the pods of a StatefulSet grow to what the box asks for, which their StatefulSet does
 // not do.
-func (c *Controller) growPodClaims(ctx context.Context, box *modelv1.ModelBox, result *storageResult) error {
+func (s *storageReconciler) growPodClaims(ctx context.Context, box *modelv1.ModelBox, result *storageResult) error {
 	if box.Spec.Workload != modelv1.WorkloadStatefulSet || box.Spec.Paused {
 		return nil
 	}
-	claims, err := c.claimsOf(reconciler.KeyOf(box))
+	claims, err := s.claimsOf(reconciler.KeyOf(box))
 	if err != nil {
 		return err
 	}
 	for _, claim := range claims {
-		storage := c.storageOfPodClaim(box, claim)
+		storage := s.storageOfPodClaim(box, claim)
 		if storage == nil || claim.DeletionTimestamp != nil || claim.Spec.Resources.Requests.Storage().Cmp(storage.RequestedSize) >= 0 {
 			continue
 		}
-		err := c.refusedGrowths.find(claim.UID, storage.RequestedSize, c.Clock.Now())
+		err := s.refusedGrowths.find(claim.UID, storage.RequestedSize, s.Clock.Now())
 		if err == nil {
-			err = c.growClaim(ctx, box, claim, storage.RequestedSize)
-			err = c.refusedGrowths.answer(reconciler.KeyOf(box), claim.UID, storage.RequestedSize, err, c.Clock.Now())
+			err = s.growClaim(ctx, box, claim, storage.RequestedSize)
+			err = s.refusedGrowths.answer(reconciler.KeyOf(box), claim.UID, storage.RequestedSize, err, s.Clock.Now())
 		}
 		if err := result.fail(err); err != nil {
 			return err
@@ -49,8 +50,8 @@ func (c *Controller) growPodClaims(ctx context.Context, box *modelv1.ModelBox, r
 }
 
 // claimsOf returns the claims that were made for the box, sorted by name.
-func (c *Controller) claimsOf(box types.NamespacedName) ([]*corev1.PersistentVolumeClaim, error) {
-	objects, err := c.claims.ByIndex(byBox, box.String())
+func (s *storageReconciler) claimsOf(box types.NamespacedName) ([]*corev1.PersistentVolumeClaim, error) {
+	objects, err := s.claims.ByIndex(byBox, box.String())
 	if err != nil {
 		return nil, fmt.Errorf("looking up the claims of the box: %w", err)
 	}
@@ -63,8 +64,8 @@ func (c *Controller) claimsOf(box types.NamespacedName) ([]*corev1.PersistentVol
 }
 
 // storageOfPodClaim returns the storage of the box that the claim is one pod's of, nil where it is of none.
-func (c *Controller) storageOfPodClaim(box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim) *modelv1.ModelBoxStorage {
-	if !c.isPodClaim(box, claim) {
+func (s *storageReconciler) storageOfPodClaim(box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim) *modelv1.ModelBoxStorage {
+	if !s.isPodClaim(box, claim) {
 		return nil
 	}
 	for i := range box.Spec.Storage {
@@ -77,21 +78,44 @@ func (c *Controller) storageOfPodClaim(box *modelv1.ModelBox, claim *corev1.Pers
 
 // isPodClaim returns whether a claim that was made for the box may belong to a pod of its StatefulSet, because no other controller
 // controls it.
-func (c *Controller) isPodClaim(box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim) bool {
+func (s *storageReconciler) isPodClaim(box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim) bool {
 	controller := metav1.GetControllerOfNoCopy(claim)
-	return controller == nil || c.children.IsOwnedBy(claim, box) || controller.Kind == "StatefulSet" && controller.Name == box.Name &&
+	return controller == nil || s.children.IsOwnedBy(claim, box) || controller.Kind == "StatefulSet" && controller.Name == box.Name &&
 		controller.APIVersion == appsv1.SchemeGroupVersion.String()
 }
 
 // growClaim asks for more storage for this very claim.
-func (c *Controller) growClaim(ctx context.Context, box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim, size resource.Quantity) error {
-	if _, err := c.patchClaim(ctx, box, claim, map[string]any{"spec": map[string]any{
+func (s *storageReconciler) growClaim(ctx context.Context, box *modelv1.ModelBox, claim *corev1.PersistentVolumeClaim, size resource.Quantity) error {
+	if _, err := s.patchClaim(ctx, box, claim, map[string]any{"spec": map[string]any{
 		"resources": map[string]any{"requests": corev1.ResourceList{corev1.ResourceStorage: size}},
 	}}); err != nil {
 		return err
 	}
-	c.eventf(box, corev1.EventTypeNormal, "UpdatedPersistentVolumeClaim", "Update",
+	s.Eventf(box, nil, corev1.EventTypeNormal, "UpdatedPersistentVolumeClaim", "Update",
 		"Grew PersistentVolumeClaim %s from %s to %s", claim.Name, claim.Spec.Resources.Requests.Storage(), &size)
 	klog.FromContext(ctx).V(2).Info("Grew claim", "claim", klog.KObj(claim), "size", size.String())
 	return nil
+}
+
+// pendingClaims returns the claims that were made for the box and have no volume yet, by their names, with what to say of each.
+func (s *storageReconciler) pendingClaims(box *modelv1.ModelBox) (map[string]string, error) {
+	if len(box.Spec.Storage) == 0 {
+		return nil, nil
+	}
+	claims, err := s.claimsOf(reconciler.KeyOf(box))
+	if err != nil {
+		return nil, err
+	}
+	pending := map[string]string{}
+	for _, claim := range claims {
+		if claim.Status.Phase != corev1.ClaimPending {
+			continue
+		}
+		class := "no storage class"
+		if name := ptr.Deref(claim.Spec.StorageClassName, ""); name != "" {
+			class = fmt.Sprintf("storage class %q", name)
+		}
+		pending[claim.Name] = fmt.Sprintf("PersistentVolumeClaim %s, of %s, is Pending", claim.Name, class)
+	}
+	return pending, nil
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
@@ -35,6 +36,9 @@ const (
 	containersNotReady = "ContainersNotReady"
 	containerCreating  = "ContainerCreating"
 )
+
+// failedMount is why a pod does not run that cannot have one of its volumes.
+const failedMount = informers.FailedMount
 
 // podFailure is why a pod does not run, in the words of the cluster.
 type podFailure struct {
@@ -251,4 +255,11 @@ func (f *podFailures) hasTaken(since *metav1.Time, limit time.Duration) bool {
 
 func (f *podFailures) report(reason, format string, args ...any) {
 	f.worst = worse(f.worst, &podFailure{reason, fmt.Sprintf(format, args...)})
+}
+
+// isReplaced returns whether the workload of the box replaces the pod by one of another revision, whatever becomes of the pod.
+// Others than StatefulSets do so without waiting for it.
+func isReplaced(box *modelv1.ModelBox, workload workload, pod *corev1.Pod) bool {
+	set, isStatefulSet := workload.(statefulSetWorkload)
+	return isStatefulSet && !box.Spec.Paused && isOfFormerRevision(set.StatefulSet, pod)
 }

@@ -75,91 +75,91 @@ func TestFindPodFailures(t *testing.T) {
 			pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}}
 		})}, nil},
 		{"an image that cannot be pulled", []*corev1.Pod{newPod("web-1", waiting("app", "ImagePullBackOff", "no such image"))},
-			&podFailure{"ImagePullBackOff", "pod web-1, container app: no such image"}},
+			&podFailure{reason: "ImagePullBackOff", message: "pod web-1, container app: no such image"}},
 		{"a reason without a message is its own message", []*corev1.Pod{newPod("web-1", waiting("app", "ErrImagePull", ""))},
-			&podFailure{"ErrImagePull", "pod web-1, container app: ErrImagePull"}},
+			&podFailure{reason: "ErrImagePull", message: "pod web-1, container app: ErrImagePull"}},
 		{"a crash has its exit code", []*corev1.Pod{newPod("web-1", crashed)},
-			&podFailure{"CrashLoopBackOff", "pod web-1, container app: back-off 10s restarting failed container; restarted 4 times, last exit code 137"}},
+			&podFailure{reason: "CrashLoopBackOff", message: "pod web-1, container app: back-off 10s restarting failed container; restarted 4 times, last exit code 137"}},
 		{"a crash loop has why the container ended", []*corev1.Pod{newPod("web-1", waiting("app", "CrashLoopBackOff", "back-off"), func(pod *corev1.Pod) {
 			pod.Status.ContainerStatuses[0].RestartCount = 1
 			pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}
-		})}, &podFailure{"CrashLoopBackOff", "pod web-1, container app: back-off; restarted once, last exit code 137 (OOMKilled)"}},
+		})}, &podFailure{reason: "CrashLoopBackOff", message: "pod web-1, container app: back-off; restarted once, last exit code 137 (OOMKilled)"}},
 		{"a container whose end the runtime did not see", []*corev1.Pod{
 			newPod("web-1", started(time.Second, true, 1, &corev1.ContainerStateTerminated{ExitCode: 255, Reason: "Unknown"}))},
-			&podFailure{"Error", "pod web-1, container app: runs again and is not ready yet; restarted once, last exit code 255"}},
+			&podFailure{reason: "Error", message: "pod web-1, container app: runs again and is not ready yet; restarted once, last exit code 255"}},
 		{"a container beside the main one", []*corev1.Pod{newPod("web-1", waiting("proxy", "InvalidImageName", "bad name"))},
-			&podFailure{"InvalidImageName", "pod web-1, container proxy: bad name"}},
+			&podFailure{reason: "InvalidImageName", message: "pod web-1, container proxy: bad name"}},
 		{"an init container holds up the others", []*corev1.Pod{newPod("web-1", initWaiting, waiting("app", "PodInitializing", ""))},
-			&podFailure{"ErrImagePull", "pod web-1, container prepare: not found"}},
+			&podFailure{reason: "ErrImagePull", message: "pod web-1, container prepare: not found"}},
 		{"a pod that no node takes", []*corev1.Pod{newPod("web-1", unscheduled)},
-			&podFailure{"Unschedulable", "pod web-1: 0/3 nodes are available"}},
+			&podFailure{reason: "Unschedulable", message: "pod web-1: 0/3 nodes are available"}},
 		{"a reason that is not in the order is told when there is no other", []*corev1.Pod{newPod("web-1", gated)},
-			&podFailure{"SchedulingGated", "pod web-1: waiting for gates"}},
+			&podFailure{reason: "SchedulingGated", message: "pod web-1: waiting for gates"}},
 		{"a reason that is not in the order comes last", []*corev1.Pod{newPod("web-1", gated), newPod("web-2", unscheduled)},
-			&podFailure{"Unschedulable", "pod web-2: 0/3 nodes are available"}},
+			&podFailure{reason: "Unschedulable", message: "pod web-2: 0/3 nodes are available"}},
 		{"what does not go away by waiting comes first", []*corev1.Pod{
 			newPod("web-1", unscheduled), newPod("web-2", crashed), newPod("web-3", waiting("app", "CreateContainerConfigError", "no such secret"))},
-			&podFailure{"CreateContainerConfigError", "pod web-3, container app: no such secret"}},
+			&podFailure{reason: "CreateContainerConfigError", message: "pod web-3, container app: no such secret"}},
 		{"the worst container of a pod", []*corev1.Pod{newPod("web-1", waiting("a", "CrashLoopBackOff", "back-off"), waiting("b", "InvalidImageName", "bad name"))},
-			&podFailure{"InvalidImageName", "pod web-1, container b: bad name"}},
+			&podFailure{reason: "InvalidImageName", message: "pod web-1, container b: bad name"}},
 		{"a container that has just crashed", []*corev1.Pod{newPod("web-1", ended(3, "Error"))},
-			&podFailure{"Error", "pod web-1, container app: ended with exit code 3"}},
+			&podFailure{reason: "Error", message: "pod web-1, container app: ended with exit code 3"}},
 		{"a container that has used too much memory", []*corev1.Pod{newPod("web-1", ended(137, "OOMKilled"))},
-			&podFailure{"OOMKilled", "pod web-1, container app: ended with exit code 137"}},
+			&podFailure{reason: "OOMKilled", message: "pod web-1, container app: ended with exit code 137"}},
 		{"a container that runs again after a crash", []*corev1.Pod{
 			newPod("web-1", started(time.Second, true, 1, &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}))},
-			&podFailure{"OOMKilled", "pod web-1, container app: runs again and is not ready yet; restarted once, last exit code 137"}},
+			&podFailure{reason: "OOMKilled", message: "pod web-1, container app: runs again and is not ready yet; restarted once, last exit code 137"}},
 		{"a container that runs again after several crashes", []*corev1.Pod{
 			newPod("web-1", started(time.Second, true, 2, &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}))},
-			&podFailure{"CrashLoopBackOff", "pod web-1, container app: runs again; restarted 2 times, last exit code 137 (OOMKilled)"}},
+			&podFailure{reason: "CrashLoopBackOff", message: "pod web-1, container app: runs again; restarted 2 times, last exit code 137 (OOMKilled)"}},
 		{"a container that is ready for a moment between crashes", []*corev1.Pod{
 			newPod("web-1", started(29*time.Second, true, 2, &corev1.ContainerStateTerminated{ExitCode: 1}), ready)},
-			&podFailure{"CrashLoopBackOff", "pod web-1, container app: runs again; restarted 2 times, last exit code 1"}},
+			&podFailure{reason: "CrashLoopBackOff", message: "pod web-1, container app: runs again; restarted 2 times, last exit code 1"}},
 		{"a container that has recovered", []*corev1.Pod{
 			newPod("web-1", started(30*time.Second, true, 2, &corev1.ContainerStateTerminated{ExitCode: 1}), ready)}, nil},
 		{"a container that has not run for longer than before", []*corev1.Pod{
 			newPod("web-1", started(69*time.Second, true, 3, &corev1.ContainerStateTerminated{
 				StartedAt: metav1.NewTime(now.Add(-2 * time.Minute)), FinishedAt: metav1.NewTime(now.Add(-80 * time.Second))}), ready)},
-			&podFailure{"CrashLoopBackOff", "pod web-1, container app: runs again; restarted 3 times, last exit code 0"}},
+			&podFailure{reason: "CrashLoopBackOff", message: "pod web-1, container app: runs again; restarted 3 times, last exit code 0"}},
 		{"a container that has run for longer than before", []*corev1.Pod{
 			newPod("web-1", started(70*time.Second, true, 3, &corev1.ContainerStateTerminated{
 				StartedAt: metav1.NewTime(now.Add(-2 * time.Minute)), FinishedAt: metav1.NewTime(now.Add(-80 * time.Second))}), ready)}, nil},
 		{"a container that ran for long between two crashes", []*corev1.Pod{
 			newPod("web-1", started(time.Second, true, 2, &corev1.ContainerStateTerminated{
 				ExitCode: 1, StartedAt: metav1.NewTime(now.Add(-11 * time.Minute)), FinishedAt: metav1.NewTime(now.Add(-time.Minute))}))},
-			&podFailure{"Error", "pod web-1, container app: runs again and is not ready yet; restarted 2 times, last exit code 1"}},
+			&podFailure{reason: "Error", message: "pod web-1, container app: runs again and is not ready yet; restarted 2 times, last exit code 1"}},
 		{"a container that has crashed again", []*corev1.Pod{newPod("web-1", ended(3, "Error"), func(pod *corev1.Pod) {
 			pod.Status.ContainerStatuses[0].RestartCount = 1
-		})}, &podFailure{"CrashLoopBackOff", "pod web-1, container app: ended with exit code 3"}},
+		})}, &podFailure{reason: "CrashLoopBackOff", message: "pod web-1, container app: ended with exit code 3"}},
 		{"a container that ends again and again although nothing fails", []*corev1.Pod{newPod("web-1", ended(0, "Completed"), func(pod *corev1.Pod) {
 			pod.Status.ContainerStatuses[0].RestartCount = 1
-		})}, &podFailure{"CrashLoopBackOff", "pod web-1, container app: ended with exit code 0"}},
+		})}, &podFailure{reason: "CrashLoopBackOff", message: "pod web-1, container app: ended with exit code 0"}},
 		{"an init container that runs again after several crashes", []*corev1.Pod{newPod("web-1", func(pod *corev1.Pod) {
 			started(time.Second, false, 2, &corev1.ContainerStateTerminated{ExitCode: 1})(pod)
 			pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = pod.Status.ContainerStatuses, nil
-		})}, &podFailure{"CrashLoopBackOff", "pod web-1, container app: runs again; restarted 2 times, last exit code 1"}},
+		})}, &podFailure{reason: "CrashLoopBackOff", message: "pod web-1, container app: runs again; restarted 2 times, last exit code 1"}},
 		{"an init container that has just failed", []*corev1.Pod{newPod("web-1", func(pod *corev1.Pod) {
 			ended(1, "Error")(pod)
 			pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = pod.Status.ContainerStatuses, nil
-		})}, &podFailure{"Error", "pod web-1, container app: ended with exit code 1"}},
+		})}, &podFailure{reason: "Error", message: "pod web-1, container app: ended with exit code 1"}},
 		{"an init container that takes its time does not fail", []*corev1.Pod{newPod("web-1", func(pod *corev1.Pod) {
 			started(time.Hour, true, 0, nil)(pod)
 			pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses = pod.Status.ContainerStatuses, nil
 		})}, nil},
 		{"a container that has just started does not fail", []*corev1.Pod{newPod("web-1", started(29*time.Second, true, 0, nil))}, nil},
 		{"a container that does not get ready", []*corev1.Pod{newPod("web-1", started(30*time.Second, true, 0, nil))},
-			&podFailure{"ContainersNotReady", "pod web-1, container app: still not ready after 30s: its readiness probe does not succeed"}},
+			&podFailure{reason: "ContainersNotReady", message: "pod web-1, container app: still not ready after 30s: its readiness probe does not succeed"}},
 		{"a container that does not get started", []*corev1.Pod{newPod("web-1", started(time.Hour, false, 0, nil))},
-			&podFailure{"ContainersNotReady", "pod web-1, container app: still not ready after 30s: its startup probe does not succeed"}},
+			&podFailure{reason: "ContainersNotReady", message: "pod web-1, container app: still not ready after 30s: its startup probe does not succeed"}},
 		{"a container that has been ready for long does not fail", []*corev1.Pod{newPod("web-1", started(time.Hour, true, 3, nil), ready)}, nil},
 		{"a container that waits for its volumes", []*corev1.Pod{newPod("web-1", inPod(time.Minute), waiting("app", "ContainerCreating", ""))},
-			&podFailure{"ContainerCreating", "pod web-1, container app: still being created after 30s"}},
+			&podFailure{reason: "ContainerCreating", message: "pod web-1, container app: still being created after 30s"}},
 		{"a pod that a scheduler without a word does not take", []*corev1.Pod{newPod("web-1", func(pod *corev1.Pod) {
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "no"}}
-		})}, &podFailure{"Unschedulable", "pod web-1: no"}},
+		})}, &podFailure{reason: "Unschedulable", message: "pod web-1: no"}},
 		{"the first pod of several with the same failure", []*corev1.Pod{
 			newPod("web-1"), newPod("web-2", waiting("app", "ErrImagePull", "two")), newPod("web-3", waiting("app", "ErrImagePull", "three"))},
-			&podFailure{"ErrImagePull", "pod web-2, container app: two"}},
+			&podFailure{reason: "ErrImagePull", message: "pod web-2, container app: two"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if diff := cmp.Diff(row.want, findPodFailures(fixture.WebBox(t), &observation{pods: row.pods, now: now}).worst, cmp.AllowUnexported(podFailure{})); diff != "" {

@@ -7,10 +7,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -23,9 +25,9 @@ func podBoxKey(pod metav1.Object) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: pod.GetNamespace(), Name: name}, ok
 }
 
-// podsOf returns the pods of the box that are not on their way out, sorted by name.
-func (c *Controller) podsOf(box types.NamespacedName) ([]*corev1.Pod, error) {
-	objects, err := c.pods.ByIndex(byBox, box.String())
+// podsOf returns the pods of the box that are not on their way out, sorted by name. Pods are indexed by their box.
+func podsOf(indexer cache.Indexer, box types.NamespacedName) ([]*corev1.Pod, error) {
+	objects, err := indexer.ByIndex(byBox, box.String())
 	if err != nil {
 		return nil, fmt.Errorf("looking up the pods of the box: %w", err)
 	}
@@ -38,4 +40,26 @@ func (c *Controller) podsOf(box types.NamespacedName) ([]*corev1.Pod, error) {
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return pods, nil
+}
+
+// unreadySince returns since when the pod, which is not ready, has not been.
+func unreadySince(pod *corev1.Pod) time.Time {
+	if ready := readyConditionOf(pod); ready != nil && !ready.LastTransitionTime.IsZero() {
+		return ready.LastTransitionTime.Time
+	}
+	return pod.CreationTimestamp.Time
+}
+
+func isReady(pod *corev1.Pod) bool {
+	ready := readyConditionOf(pod)
+	return ready != nil && ready.Status == corev1.ConditionTrue
+}
+
+// readyConditionOf returns the condition Ready of the pod, nil where it has none.
+func readyConditionOf(pod *corev1.Pod) *corev1.PodCondition {
+	i := slices.IndexFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool { return condition.Type == corev1.PodReady })
+	if i < 0 {
+		return nil
+	}
+	return &pod.Status.Conditions[i]
 }

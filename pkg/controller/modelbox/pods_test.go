@@ -32,7 +32,7 @@ func TestPodsOf(t *testing.T) {
 		newPod("mail-a", func(pod *corev1.Pod) { pod.Labels["modelbox"] = "mail" }),
 		newPod("unlabelled", func(pod *corev1.Pod) { pod.Labels = nil }),
 	)
-	pods, err := f.podsOf(reconciler.KeyOf(box))
+	pods, err := podsOf(f.pods, reconciler.KeyOf(box))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -22,7 +21,7 @@ import (
 // deletePodWithoutStorage deletes the first pod of a StatefulSet that lacks a volume which its templates have, so that it is
 // created with it. The StatefulSet controller does not get past such a pod: before it rolls any, it tries to add the volume,
 // which pods do not take.
-func (c *Controller) deletePodWithoutStorage(ctx context.Context, box *modelv1.ModelBox, observed *observation) error {
+func (r *rolloutReconciler) deletePodWithoutStorage(ctx context.Context, box *modelv1.ModelBox, observed *observation) error {
 	set, isStatefulSet := observed.workload.(statefulSetWorkload)
 	if !isStatefulSet || box.Spec.Paused || set.DeletionTimestamp != nil || set.pause() != nil {
 		return nil
@@ -31,16 +30,12 @@ func (c *Controller) deletePodWithoutStorage(ctx context.Context, box *modelv1.M
 	if pod == nil {
 		return nil
 	}
-	isDeleted, err := c.deletePod(ctx, pod, metav1.Preconditions{UID: &pod.UID})
-	if err != nil {
-		return fmt.Errorf("deleting pod %s, which lacks storage: %w", pod.Name, err)
-	}
-	if !isDeleted {
-		return nil
-	}
-	c.eventf(box, corev1.EventTypeNormal, "DeletedPod", "Delete", "Deleted pod %s, which lacks storage that the box asks for", pod.Name)
-	klog.FromContext(ctx).V(2).Info("Deleted pod without storage", "pod", klog.KObj(pod))
-	return nil
+	return r.deletePod(ctx, box, pod, podDeletion{
+		preconditions: metav1.Preconditions{UID: &pod.UID},
+		failure:       "lacks storage",
+		event:         fmt.Sprintf("Deleted pod %s, which lacks storage that the box asks for", pod.Name),
+		log:           "Deleted pod without storage",
+	})
 }
 
 // podWithoutStorage returns the first pod of the StatefulSet that lacks a volume of its templates, nil where there is none,

@@ -90,7 +90,7 @@ func TestPodWithoutStorageIsDeleted(t *testing.T) {
 			set := completeStatefulSet(row.set, func(set *appsv1.StatefulSet) {
 				set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{*newClaim("data")}
 			})
-			if err := f.deletePodWithoutStorage(t.Context(), box, &observation{workload: asWorkload(set), pods: []*corev1.Pod{pod}, now: time.Now()}); err != nil {
+			if err := f.rollouts.deletePodWithoutStorage(t.Context(), box, &observation{workload: asWorkload(set), pods: []*corev1.Pod{pod}, now: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 			check(t, "requests", row.wantRequests, f.requests())

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/utils/clock"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
@@ -16,20 +15,9 @@ import (
 // progressDeadline is how long a workload may make no progress where the box says nothing else, as a Deployment.
 const progressDeadline = time.Duration(modelv1.DefaultProgressDeadlineSeconds) * time.Second
 
-// progress is how a rollout gets on. It is zero for a rollout that is complete, waits for a user, or has a deadline of its own.
-type progress struct {
-	// isOverdue says that there has been no progress for so long that there will be none.
-	isOverdue bool
-	// timeLeft is how soon that will be so, 0 where it is.
-	timeLeft time.Duration
-}
-
 // progressRecord remembers when the workload of each box last came nearer to what it is to be. It is lost with the process. A
 // workload that was overdue in the last status stays overdue, and the time begins again for all others.
-type progressRecord struct {
-	*reconciler.Memory[milestone]
-	clock clock.PassiveClock
-}
+type progressRecord struct{ *reconciler.Memory[milestone] }
 
 // milestone is the furthest that a rollout has come. Pods that get ready and fail again are no progress.
 type milestone struct {
@@ -39,17 +27,17 @@ type milestone struct {
 	at                            time.Time
 }
 
-func newProgressRecord(clock clock.PassiveClock) *progressRecord {
-	return &progressRecord{reconciler.NewMemory[milestone](), clock}
+func newProgressRecord() *progressRecord {
+	return &progressRecord{reconciler.NewMemory[milestone]()}
 }
 
 // observe takes note of the workload of the box, which may be nil, and returns how its rollout gets on.
-func (r *progressRecord) observe(box *modelv1.ModelBox, workload workload) progress {
+func (r *progressRecord) observe(box *modelv1.ModelBox, workload workload, now time.Time) progress {
 	if workload == nil || workload.hasProgressDeadline() || !isRollingOut(workload) {
 		r.Forget(reconciler.KeyOf(box))
 		return progress{}
 	}
-	now, deadline := r.clock.Now(), progressDeadlineOf(box)
+	deadline := progressDeadlineOf(box)
 	replicas := workload.replicas()
 	reached := milestone{
 		rollout:   rolloutOf(workload),

@@ -9,7 +9,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -57,11 +56,10 @@ func TestRolloutWithoutProgressIsOverdue(t *testing.T) {
 				box.Status = modelv1.ModelBoxStatus{UpdatedReplicas: 1, AvailableReplicas: 2, Conditions: []metav1.Condition{
 					{Type: modelv1.ConditionProgressing, Reason: modelv1.ReasonProgressDeadlineExceeded, ObservedGeneration: box.Generation}}}
 			}
-			clock := clocktesting.NewFakePassiveClock(time.Now())
-			record := newProgressRecord(clock)
+			now, record := time.Now(), newProgressRecord()
 			for i, look := range row.looks {
-				clock.SetTime(clock.Now().Add(look.after))
-				if got := record.observe(box, look.workload); got != look.want {
+				now = now.Add(look.after)
+				if got := record.observe(box, look.workload, now); got != look.want {
 					t.Fatalf("look %d: got %+v, want %+v", i, got, look.want)
 				}
 			}

@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/apimachinery/pkg/types"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -24,21 +24,22 @@ import (
 // reconcile brings one box nearer to what it says. Its results are those of reconciler.Config. What becomes of the pods does not
 // wait for a child that cannot be written.
 func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time.Duration, error) {
-	storage, err := c.reconcileStorage(ctx, box)
+	storage, err := c.storage.reconcileStorage(ctx, box)
 	if err != nil {
 		return 0, err
 	}
 	if storage.isWritten {
 		return reconciler.StaleCacheRetry, nil
 	}
-	if err := c.findStableRecord(ctx, box); err != nil {
+	podsHash := sync.OnceValues(func() (string, error) { return modelboxrender.PodsHash(box) })
+	if err := c.rollouts.findStableRecord(ctx, box, podsHash); err != nil {
 		return 0, err
 	}
 	result, err := c.children.ReconcileHolding(ctx, box, storage.hold)
 	if err != nil {
 		return 0, err
 	}
-	c.noteRefusedGrowth(box, storage, result)
+	c.storage.noteRefusedGrowth(box, storage, result)
 	result.Failures = append(result.Failures, storage.failures...)
 	c.reportUnrecorded(box, result.Rendered)
 	if slices.ContainsFunc(result.Failures, func(err error) bool { return children.Classify(err).IsStale }) {
@@ -49,22 +50,22 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 		return 0, err
 	}
 	observed.unreleased = storage.unreleased
-	deleteAfter, err := c.deleteBlockingPod(ctx, box, result, observed)
+	deleteAfter, err := c.rollouts.deleteBlockingPod(ctx, box, result, observed)
 	if err != nil {
 		result.Failures = append(result.Failures, err)
 		observed.failures = result.Failures
 	}
-	if observed.rollout, err = c.observeRollout(ctx, box, observed); err != nil {
+	if observed.rollout, err = c.rollouts.observeRollout(ctx, box, podsHash, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
 	delay, err := c.reconcileStatus(ctx, box, observed)
 	if err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
-	if err := c.deletePodWithoutStorage(ctx, box, observed); err != nil {
+	if err := c.rollouts.deletePodWithoutStorage(ctx, box, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
-	if err := c.deleteOutdatedPod(ctx, box, observed); err != nil {
+	if err := c.rollouts.deleteOutdatedPod(ctx, box, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)
@@ -75,43 +76,9 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	return requeueAfter, nil
 }
 
-// observation is what a reconcile found and did.
-type observation struct {
-	// workload, service, ingress, route and autoscaler are nil where there is none that belongs to the box.
-	workload   workload
-	service    *corev1.Service
-	ingress    *networkingv1.Ingress
-	route      *gatewayv1.HTTPRoute
-	autoscaler *autoscalingv2.HorizontalPodAutoscaler
-	pods       []*corev1.Pod
-	// ingressClass is the class of the Ingress.
-	ingressClass ingressClass
-	// mountFailures say, by the UID of the pod, why pods wait for a volume.
-	mountFailures map[types.UID]string
-	// pendingClaims say, by the name of the claim, what storage pods wait for.
-	pendingClaims map[string]string
-	// livenessFailures say what the liveness probes of containers found that were restarted and have not recovered.
-	livenessFailures map[containerID]string
-	// creationFailure is why pods are not even created, nil when they are.
-	creationFailure *podFailure
-	// progress is how a rollout gets on of whose progress the workload does not tell.
-	progress progress
-	// rollout is what becomes of the rollout, where the box asks for that.
-	rollout rolloutObservation
-	now     time.Time
-	// pending are the kinds of children that the box is paused before.
-	pending []string
-	// unreleased are the names of storage that is retained and whose claims the box may still own.
-	unreleased []string
-	// failures are what kept children from being what the box says.
-	failures []error
-	// ignored are fields of children that other managers have set and may have.
-	ignored []children.IgnoredDrift
-}
-
 // observe returns what there is of a box after its children were reconciled.
 func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result *children.Result) (*observation, error) {
-	pods, err := c.podsOf(reconciler.KeyOf(box))
+	pods, err := podsOf(c.pods, reconciler.KeyOf(box))
 	if err != nil {
 		return nil, err
 	}
@@ -119,17 +86,17 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 	if err != nil {
 		return nil, err
 	}
-	pendingClaims, err := c.pendingClaims(box)
+	pendingClaims, err := c.storage.pendingClaims(box)
 	if err != nil {
 		return nil, err
 	}
-	workload := c.rollouts.observed(reconciler.KeyOf(box), asWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name)))
+	workload := c.rollouts.record.observed(reconciler.KeyOf(box), asWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name)))
 	creationFailure, err := c.creationFailure(workload, pods)
 	if err != nil {
 		return nil, err
 	}
 	ingress := children.Observed[*networkingv1.Ingress](result, box.Name)
-	ingressClass, err := c.ingressClassOf(ingress)
+	ingressClass, err := ingressClassOf(ingress, c.ingresses, c.ingressClasses)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +111,7 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 		mountFailures:   mountFailures,
 		pendingClaims:   pendingClaims,
 		creationFailure: creationFailure,
-		progress:        c.progress.observe(box, workload),
+		progress:        c.rollouts.progress.observe(box, workload, c.Clock.Now()),
 		now:             c.Clock.Now(),
 		pending:         result.Pending,
 		failures:        result.Failures,
@@ -152,4 +119,15 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 
 		livenessFailures: c.livenessFailures(ctx, reconciler.KeyOf(box), workload, pods),
 	}, nil
+}
+
+// reconcileStatus writes the status of the box when it is not what was observed, and records the transitions as events. It
+// returns after how long to requeue the box for what it put off, 0 for not at all.
+func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox, observed *observation) (time.Duration, error) {
+	status := statusOf(box, observed)
+	delay, err := c.UpdateStatus(ctx, box, status)
+	if err == nil && delay == 0 {
+		c.recordRolloutComplete(box, &status, observed.workload)
+	}
+	return delay, err
 }

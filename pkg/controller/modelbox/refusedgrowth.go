@@ -81,16 +81,16 @@ func (r *refusedGrowths) Forget(box types.NamespacedName) {
 }
 
 // holdGrowingClaims holds the claims that the pods of a Deployment share and that were refused their size, for a while.
-func (c *Controller) holdGrowingClaims(_ context.Context, box *modelv1.ModelBox, result *storageResult) error {
+func (s *storageReconciler) holdGrowingClaims(_ context.Context, box *modelv1.ModelBox, result *storageResult) error {
 	if box.Spec.Paused {
 		return nil
 	}
 	var err error
-	if result.growing, err = c.growingClaims(box); err != nil {
+	if result.growing, err = s.growingClaims(box); err != nil {
 		return err
 	}
 	for name, growth := range result.growing {
-		if err := c.refusedGrowths.find(growth.claim, growth.size, c.Clock.Now()); err != nil {
+		if err := s.refusedGrowths.find(growth.claim, growth.size, s.Clock.Now()); err != nil {
 			result.failures = append(result.failures, err)
 			result.held = append(result.held, name)
 		}
@@ -99,13 +99,13 @@ func (c *Controller) holdGrowingClaims(_ context.Context, box *modelv1.ModelBox,
 }
 
 // noteRefusedGrowth takes note of what became of the claims that were to grow when the children were reconciled.
-func (c *Controller) noteRefusedGrowth(box *modelv1.ModelBox, storage *storageResult, result *children.Result) {
+func (s *storageReconciler) noteRefusedGrowth(box *modelv1.ModelBox, storage *storageResult, result *children.Result) {
 	for name, growth := range storage.growing {
 		err := result.Failure(claimGVK.Kind, name)
 		if err == nil {
 			continue
 		}
-		noted := c.refusedGrowths.answer(reconciler.KeyOf(box), growth.claim, growth.size, err, c.Clock.Now())
+		noted := s.refusedGrowths.answer(reconciler.KeyOf(box), growth.claim, growth.size, err, s.Clock.Now())
 		if i := slices.Index(result.Failures, err); i >= 0 {
 			result.Failures[i] = noted
 		}
@@ -119,11 +119,11 @@ type growth struct {
 }
 
 // growingClaims returns the claims that the pods of a Deployment share and that are to grow, by name.
-func (c *Controller) growingClaims(box *modelv1.ModelBox) (map[string]growth, error) {
+func (s *storageReconciler) growingClaims(box *modelv1.ModelBox) (map[string]growth, error) {
 	if box.Spec.Workload == modelv1.WorkloadStatefulSet || len(box.Spec.Storage) == 0 {
 		return nil, nil
 	}
-	live, growing := c.children.Live(box), map[string]growth{}
+	live, growing := s.children.Live(box), map[string]growth{}
 	for i := range box.Spec.Storage {
 		storage := &box.Spec.Storage[i]
 		name := helper.ClaimName(box.Name, storage.Name)

@@ -23,20 +23,20 @@ import (
 
 // releaseStorage releases the claims of storage that the status of the box has as unreleased: it was not retained once, and is now
 // or was when it was taken out. No pod notices the release, so it does not wait for the end of a pause.
-func (c *Controller) releaseStorage(ctx context.Context, box *modelv1.ModelBox, result *storageResult) error {
+func (s *storageReconciler) releaseStorage(ctx context.Context, box *modelv1.ModelBox, result *storageResult) error {
 	if len(box.Status.UnreleasedStorage) == 0 {
 		return nil
 	}
-	set, err := c.ownStatefulSet(box)
+	set, err := s.ownStatefulSet(box)
 	if err != nil {
 		return err
 	}
-	claims, err := c.claimsOf(reconciler.KeyOf(box))
+	claims, err := s.claimsOf(reconciler.KeyOf(box))
 	if err != nil {
 		return err
 	}
 	for _, storage := range box.Status.UnreleasedStorage {
-		isReleased, err := c.releaseClaims(ctx, box, set, storage, claims, result)
+		isReleased, err := s.releaseClaims(ctx, box, set, storage, claims, result)
 		if err != nil {
 			err = fmt.Errorf("retaining storage %s: %w", storage, err)
 		}
@@ -51,24 +51,24 @@ func (c *Controller) releaseStorage(ctx context.Context, box *modelv1.ModelBox, 
 }
 
 // releaseClaims releases the claims of the storage, and returns whether there was none left to release.
-func (c *Controller) releaseClaims(ctx context.Context, box *modelv1.ModelBox, set *appsv1.StatefulSet, storage string, claims []*corev1.PersistentVolumeClaim, result *storageResult) (bool, error) {
+func (s *storageReconciler) releaseClaims(ctx context.Context, box *modelv1.ModelBox, set *appsv1.StatefulSet, storage string, claims []*corev1.PersistentVolumeClaim, result *storageResult) (bool, error) {
 	isReleased := true
 	if set != nil && set.DeletionTimestamp == nil && hasClaimTemplate(set, storage) {
 		// Its controller would own the claims again before it has seen that it is not to.
 		isReleased = !discardsClaims(set) && set.Status.ObservedGeneration >= set.Generation
 		if discardsClaims(set) && !result.isWritten {
-			if err := c.retainClaims(ctx, box, set); err != nil {
+			if err := s.retainClaims(ctx, box, set); err != nil {
 				return false, err
 			}
 			result.isWritten = true
 		}
 	}
 	for _, claim := range claims {
-		if claim.DeletionTimestamp != nil || !isClaimOf(box, storage, claim.Name) || !c.children.IsOwnedBy(claim, box) && !isOwnedBySet(claim, set) {
+		if claim.DeletionTimestamp != nil || !isClaimOf(box, storage, claim.Name) || !s.children.IsOwnedBy(claim, box) && !isOwnedBySet(claim, set) {
 			continue
 		}
 		isReleased = false
-		if err := c.setClaimOwner(ctx, box, set, claim, nil); err != nil {
+		if err := s.setClaimOwner(ctx, box, set, claim, nil); err != nil {
 			return false, err
 		}
 		result.isWritten = true
@@ -77,7 +77,7 @@ func (c *Controller) releaseClaims(ctx context.Context, box *modelv1.ModelBox, s
 }
 
 // retainClaims tells the StatefulSet of the box to leave its claims when it goes.
-func (c *Controller) retainClaims(ctx context.Context, box *modelv1.ModelBox, set *appsv1.StatefulSet) error {
+func (s *storageReconciler) retainClaims(ctx context.Context, box *modelv1.ModelBox, set *appsv1.StatefulSet) error {
 	patch, err := encodePatch(set, map[string]any{"spec": map[string]any{"persistentVolumeClaimRetentionPolicy": map[string]any{
 		"whenDeleted": appsv1.RetainPersistentVolumeClaimRetentionPolicyType,
 	}}})
@@ -85,7 +85,7 @@ func (c *Controller) retainClaims(ctx context.Context, box *modelv1.ModelBox, se
 		return fmt.Errorf("encoding the retention policy of StatefulSet %s: %w", set.Name, err)
 	}
 	patched, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.StatefulSet, error) {
-		return c.kubeClient.AppsV1().StatefulSets(set.Namespace).
+		return s.kubeClient.AppsV1().StatefulSets(set.Namespace).
 			Patch(ctx, set.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: render.FieldManager})
 	})
 	if apierrors.IsNotFound(err) {
@@ -94,8 +94,8 @@ func (c *Controller) retainClaims(ctx context.Context, box *modelv1.ModelBox, se
 	if err != nil {
 		return fmt.Errorf("changing the retention policy of StatefulSet %s: %w", set.Name, err)
 	}
-	c.Consistency.WroteAt(reconciler.KeyOf(box), box.UID, appsv1.Resource("statefulsets"), patched.ResourceVersion)
-	c.Metrics.ChildWritten("StatefulSet", "update")
+	s.Consistency.WroteAt(reconciler.KeyOf(box), box.UID, appsv1.Resource("statefulsets"), patched.ResourceVersion)
+	s.Metrics.ChildWritten("StatefulSet", "update")
 	klog.FromContext(ctx).V(2).Info("Changed the retention policy of StatefulSet", "statefulSet", klog.KObj(set))
 	return nil
 }

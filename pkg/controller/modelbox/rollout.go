@@ -7,30 +7,48 @@ import (
 	"fmt"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // These verdicts say what a rollout waits for, in the words of "kubectl rollout status".
 
-func progressing(format string, args ...any) verdict {
-	return verdict{true, modelv1.ReasonProgressing, fmt.Sprintf(format, args...)}
+func progressing(format string, args ...any) reconciler.Verdict {
+	return reconciler.Verdict{IsTrue: true, Reason: modelv1.ReasonProgressing, Message: fmt.Sprintf(format, args...)}
 }
 
-func awaitsObservation(workload workload) verdict {
+func awaitsObservation(workload workload) reconciler.Verdict {
 	return progressing("waiting for the %s spec update to be observed", workload.kind())
 }
 
-func awaitsUpdate(replicas replicas) verdict {
+func awaitsUpdate(replicas replicas) reconciler.Verdict {
 	return progressing("%d out of %d new replicas have been updated", replicas.updated, replicas.desired)
 }
 
-func awaitsTermination(number int32, adjective string) verdict {
+func awaitsTermination(number int32, adjective string) reconciler.Verdict {
 	return progressing("%s pending termination", count(number, adjective+" replica is", adjective+" replicas are"))
 }
 
-func awaitsAvailability(replicas replicas) verdict {
+func awaitsAvailability(replicas replicas) reconciler.Verdict {
 	return progressing("%d of %d updated replicas are available", replicas.available, replicas.updated)
 }
 
-func rolloutComplete(message string) verdict {
-	return verdict{false, modelv1.ReasonRolloutComplete, message}
+func rolloutComplete(message string) reconciler.Verdict {
+	return reconciler.Verdict{Reason: modelv1.ReasonRolloutComplete, Message: message}
+}
+
+// count words a number of things.
+func count(number int32, singular, plural string) string {
+	if number == 1 {
+		return "1 " + singular
+	}
+	return fmt.Sprintf("%d %s", number, plural)
+}
+
+// availableOf words how many of all replicas are available.
+func availableOf(number, all int32) string {
+	is := "are"
+	if number == 1 || all == 1 {
+		is = "is"
+	}
+	return fmt.Sprintf("%d of %s %s available", number, count(all, "replica", "replicas"), is)
 }

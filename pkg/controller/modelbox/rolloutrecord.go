@@ -80,7 +80,7 @@ func (r *rolloutRecord) observed(box types.NamespacedName, observed workload) wo
 	}
 	seen := *deployment.Deployment
 	seen.Status.ObservedGeneration = deployment.Generation
-	return deploymentWorkload{&seen}
+	return deploymentWorkload{Deployment: &seen}
 }
 
 // Forget implements reconciler.Forgetter.

@@ -20,6 +20,7 @@ import (
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -54,8 +55,7 @@ func routeKind(client gatewayclient.Interface, informer *informers.Optional) *ch
 
 // routeVerdict returns why the box cannot be reached by its HTTPRoute, or a note about the route if the box may be reached. It does
 // not wait for a status of the route: a Gateway that exists only by name never writes one.
-func routeVerdict(observed *observation) (notReady *verdict, note string) {
-	route := observed.route
+func routeVerdict(route *gatewayv1.HTTPRoute) (notReady *reconciler.Verdict, note string) {
 	if route == nil {
 		return nil, ""
 	}
@@ -63,7 +63,7 @@ func routeVerdict(observed *observation) (notReady *verdict, note string) {
 		parent := &route.Status.Parents[i]
 		for _, condition := range parent.Conditions {
 			if isRefusal(&condition) && condition.ObservedGeneration == route.Generation {
-				return &verdict{false, modelv1.ReasonRouteNotAccepted, fmt.Sprintf("%s %s: %s is False: %s: %s",
+				return &reconciler.Verdict{Reason: modelv1.ReasonRouteNotAccepted, Message: fmt.Sprintf("%s %s: %s is False: %s: %s",
 					ptr.Deref(parent.ParentRef.Kind, "Gateway"), parent.ParentRef.Name, condition.Type, condition.Reason, condition.Message)}, ""
 			}
 		}

@@ -16,6 +16,9 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
+// podsHashFunc returns modelboxrender.PodsHash of a box, which it computes once.
+type podsHashFunc func() (string, error)
+
 // stableRecords remembers the records of boxes whose pods are to become other than they were when they were complete last: caches
 // have no record of the box as it is, and the workload that has it may be deleted.
 type stableRecords struct {
@@ -48,20 +51,20 @@ func (r *stableRecords) remember(box *modelv1.ModelBox, record string) {
 }
 
 // findStableRecord looks for the record of the stable pods of the box, before its workload is written that may be all that has it.
-func (c *Controller) findStableRecord(ctx context.Context, box *modelv1.ModelBox) error {
-	isNeeded, err := needsStableRecord(box)
+func (r *rolloutReconciler) findStableRecord(ctx context.Context, box *modelv1.ModelBox, podsHash podsHashFunc) error {
+	isNeeded, err := needsStableRecord(box, podsHash)
 	if err != nil {
 		return err
 	}
 	if !isNeeded {
-		c.stableRecords.Forget(reconciler.KeyOf(box))
+		r.stableRecords.Forget(reconciler.KeyOf(box))
 		return nil
 	}
-	if _, isKnown := c.stableRecords.find(box); isKnown {
+	if _, isKnown := r.stableRecords.find(box); isKnown {
 		return nil
 	}
 	var live modelboxrender.Live
-	for _, kind := range c.kinds {
+	for _, kind := range r.kinds {
 		if kind.GroupVersionKind != modelboxrender.WorkloadKind(box) {
 			continue
 		}
@@ -71,23 +74,23 @@ func (c *Controller) findStableRecord(ctx context.Context, box *modelv1.ModelBox
 	}
 	_, record := modelboxrender.StableBox(box, live)
 	if record == "" {
-		if live.Workload, err = c.getWorkload(ctx, box); err != nil {
+		if live.Workload, err = r.getWorkload(ctx, box); err != nil {
 			return err
 		}
 		_, record = modelboxrender.StableBox(box, live)
 	}
-	c.stableRecords.remember(box, record)
+	r.stableRecords.remember(box, record)
 	return nil
 }
 
 // needsStableRecord returns whether the box may be rolled back, or is, to other pods than it asks for.
-func needsStableRecord(box *modelv1.ModelBox) (bool, error) {
+func needsStableRecord(box *modelv1.ModelBox, podsHash podsHashFunc) (bool, error) {
 	rollout := box.Status.Rollout
 	if box.Spec.Rollout == nil || box.Spec.Paused || rollout == nil || rollout.Stable == nil ||
 		box.Spec.Rollout.OnFailure != modelv1.RolloutFailureRollback && rollout.Phase != modelv1.RolloutRolledBack {
 		return false, nil
 	}
-	hash, err := modelboxrender.PodsHash(box)
+	hash, err := podsHash()
 	if err != nil {
 		return false, fmt.Errorf("rendering the pods: %w", err)
 	}
@@ -95,9 +98,9 @@ func needsStableRecord(box *modelv1.ModelBox) (bool, error) {
 }
 
 // getWorkload returns the workload of the box as the cluster has it, nil where there is none.
-func (c *Controller) getWorkload(ctx context.Context, box *modelv1.ModelBox) (metav1.Object, error) {
+func (r *rolloutReconciler) getWorkload(ctx context.Context, box *modelv1.ModelBox) (metav1.Object, error) {
 	workload, err := timeout.Request(ctx, func(ctx context.Context) (metav1.Object, error) {
-		apps, options := c.kubeClient.AppsV1(), metav1.GetOptions{}
+		apps, options := r.kubeClient.AppsV1(), metav1.GetOptions{}
 		switch box.Spec.Workload {
 		case modelv1.WorkloadStatefulSet:
 			return apps.StatefulSets(box.Namespace).Get(ctx, box.Name, options)

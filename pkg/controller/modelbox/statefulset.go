@@ -5,12 +5,14 @@ package modelbox
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -23,6 +25,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -73,7 +77,7 @@ func (s statefulSetWorkload) replicas() replicas {
 	}
 }
 
-func (s statefulSetWorkload) rollout() verdict {
+func (s statefulSetWorkload) rollout() reconciler.Verdict {
 	replicas := s.replicas()
 	switch {
 	case s.Status.ObservedGeneration < s.Generation:
@@ -90,7 +94,7 @@ func (s statefulSetWorkload) rollout() verdict {
 }
 
 // availability goes by the number of pods that the update strategy lets be unavailable, 1 unless it says otherwise.
-func (s statefulSetWorkload) availability() verdict {
+func (s statefulSetWorkload) availability() reconciler.Verdict {
 	var maxUnavailable *intstr.IntOrString
 	if rollingUpdate := s.Spec.UpdateStrategy.RollingUpdate; rollingUpdate != nil {
 		maxUnavailable = rollingUpdate.MaxUnavailable
@@ -99,7 +103,7 @@ func (s statefulSetWorkload) availability() verdict {
 }
 
 // creationFailure is nothing that the status says: there are only events.
-func (s statefulSetWorkload) creationFailure() *podFailure { return nil }
+func (s statefulSetWorkload) creationFailure() *reconciler.Verdict { return nil }
 
 // partitionPath is where an update of a StatefulSet is kept from the pods whose ordinals are less.
 var partitionPath = fieldpath.MakePathOrDie("spec", "updateStrategy", "rollingUpdate", "partition")
@@ -144,7 +148,7 @@ func (s statefulSetWorkload) earlierPods(pods []*corev1.Pod) int32 {
 
 // minimumAvailability is the availability of workloads that have no condition of their own. It is true as long as no more pods are
 // unavailable than an update may take away, and one serves. A Deployment reports the same in these words.
-func minimumAvailability(workload workload, maxUnavailable *intstr.IntOrString) verdict {
+func minimumAvailability(workload workload, maxUnavailable *intstr.IntOrString) reconciler.Verdict {
 	replicas := workload.replicas()
 	unavailable, err := intstr.GetScaledValueFromIntOrPercent(cmp.Or(maxUnavailable, ptr.To(intstr.FromInt32(1))), int(replicas.desired), true)
 	minimum := replicas.desired - int32(unavailable)
@@ -152,7 +156,32 @@ func minimumAvailability(workload workload, maxUnavailable *intstr.IntOrString) 
 		minimum = min(1, replicas.desired)
 	}
 	if replicas.available >= minimum {
-		return verdict{true, "MinimumReplicasAvailable", workload.kind() + " has minimum availability."}
+		return reconciler.Verdict{IsTrue: true, Reason: "MinimumReplicasAvailable", Message: workload.kind() + " has minimum availability."}
 	}
-	return verdict{false, "MinimumReplicasUnavailable", workload.kind() + " does not have minimum availability."}
+	return reconciler.Verdict{Reason: "MinimumReplicasUnavailable", Message: workload.kind() + " does not have minimum availability."}
+}
+
+// liveStatefulSet reads the StatefulSet from the cluster. It returns nil if the one in the cache is gone or being deleted.
+func liveStatefulSet(ctx context.Context, client kubernetes.Interface, cached *appsv1.StatefulSet) (*appsv1.StatefulSet, error) {
+	live, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.StatefulSet, error) {
+		return client.AppsV1().StatefulSets(cached.Namespace).Get(ctx, cached.Name, metav1.GetOptions{})
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading StatefulSet %s anew: %w", cached.Name, err)
+	case live.UID != cached.UID || live.DeletionTimestamp != nil:
+		return nil, nil
+	default:
+		return live, nil
+	}
+}
+
+// isOfFormerRevision returns whether the StatefulSet is to replace the pod by one of another revision.
+func isOfFormerRevision(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
+	isUpdating := set.DeletionTimestamp == nil && set.Status.ObservedGeneration >= set.Generation && set.Status.UpdateRevision != "" &&
+		set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType && statefulSetWorkload{set}.pause() == nil
+	revision := pod.Labels[appsv1.StatefulSetRevisionLabel]
+	return isUpdating && metav1.IsControlledBy(pod, set) && revision != "" && revision != set.Status.UpdateRevision
 }

@@ -4,26 +4,12 @@
 package modelbox
 
 import (
-	"context"
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
-
-// reconcileStatus writes the status of the box when it is not what was observed, and records the transitions as events. It
-// returns after how long to requeue the box for what it put off, 0 for not at all.
-func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox, observed *observation) (time.Duration, error) {
-	status := statusOf(box, observed)
-	delay, err := c.UpdateStatus(ctx, box, status)
-	if err == nil && delay == 0 {
-		c.recordRolloutComplete(box, &status, observed.workload)
-	}
-	return delay, err
-}
 
 // statusOf computes the status from the box, which also carries the last one, and from what was observed.
 func statusOf(box *modelv1.ModelBox, observed *observation) modelv1.ModelBoxStatus {

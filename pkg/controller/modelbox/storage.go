@@ -7,10 +7,32 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
+
+// storageReconciler does with the claims of boxes what is not done by applying them.
+type storageReconciler struct {
+	*reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus]
+
+	kubeClient kubernetes.Interface
+	children   *children.Engine[*modelv1.ModelBox]
+	// claims are indexed by their box.
+	claims         cache.Indexer
+	refusedGrowths *refusedGrowths
+}
+
+// newStorageReconciler returns a storageReconciler whose field children is yet to be set.
+func newStorageReconciler(boxes *reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus], kubeClient kubernetes.Interface, claims cache.Indexer) *storageReconciler {
+	s := &storageReconciler{For: boxes, kubeClient: kubeClient, claims: claims, refusedGrowths: newRefusedGrowths()}
+	boxes.Remember(s.refusedGrowths)
+	return s
+}
 
 // storageResult is what became of the claims of a box before its children are reconciled.
 type storageResult struct {
@@ -29,9 +51,9 @@ type storageResult struct {
 }
 
 // reconcileStorage does with the claims of the box what is not done by applying them.
-func (c *Controller) reconcileStorage(ctx context.Context, box *modelv1.ModelBox) (*storageResult, error) {
+func (s *storageReconciler) reconcileStorage(ctx context.Context, box *modelv1.ModelBox) (*storageResult, error) {
 	result := &storageResult{box: box}
-	for _, step := range []func(context.Context, *modelv1.ModelBox, *storageResult) error{c.releaseStorage, c.ownDiscardedClaims, c.growPodClaims, c.holdGrowingClaims} {
+	for _, step := range []func(context.Context, *modelv1.ModelBox, *storageResult) error{s.releaseStorage, s.ownDiscardedClaims, s.growPodClaims, s.holdGrowingClaims} {
 		if err := step(ctx, box, result); err != nil {
 			return nil, err
 		}

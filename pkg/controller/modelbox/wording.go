@@ -13,23 +13,6 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// count words a number of things.
-func count(number int32, singular, plural string) string {
-	if number == 1 {
-		return "1 " + singular
-	}
-	return fmt.Sprintf("%d %s", number, plural)
-}
-
-// availableOf words how many of all replicas are available.
-func availableOf(number, all int32) string {
-	is := "are"
-	if number == 1 || all == 1 {
-		is = "is"
-	}
-	return fmt.Sprintf("%d of %s %s available", number, count(all, "replica", "replicas"), is)
-}
-
 // describeEarlierPods words what is left of a workload of the same name.
 func describeEarlierPods(number int32, workload workload) string {
 	kind := workload.kind()

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // workload is the object that runs the pods of a box, in the terms that the status of a box is made of. Each kind reports
@@ -23,14 +24,14 @@ type workload interface {
 	replicas() replicas
 	// rollout is True while its controller brings the pod template to the pods, and RolloutComplete as soon as "kubectl
 	// rollout status" says so.
-	rollout() verdict
+	rollout() reconciler.Verdict
 	// hasProgressDeadline returns whether the controller of the workload reports a rollout that makes no progress.
 	hasProgressDeadline() bool
 	// availability is True while enough pods serve.
-	availability() verdict
+	availability() reconciler.Verdict
 	// creationFailure is why pods are not even created, nil if the status of the workload does not say so. The status of some kinds
 	// never does: see Controller.creationFailure.
-	creationFailure() *podFailure
+	creationFailure() *reconciler.Verdict
 	// pause is what keeps a rollout from getting further, nil for nothing.
 	pause() *pause
 	// earlierPods counts the pods that the workload does not know of although its rollout is complete. They are pods of an earlier

@@ -22,6 +22,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/queue"
 )
 
@@ -133,6 +134,15 @@ func (f *For[T, S]) ReconcileKey(ctx context.Context, key types.NamespacedName) 
 		return f.ReconcileDeletion(ctx, object)
 	}
 	return f.Reconcile(ctx, object)
+}
+
+// Remember adds a memory to Memories. It must not be called after Run.
+func (f *For[T, S]) Remember(memory Forgetter) { f.Memories = append(f.Memories, memory) }
+
+// Eventf records an event about the object and about a related one, which may be nil. reason names what happened, action what the
+// controller did. Events about the same objects count as one event that happens again.
+func (f *For[T, S]) Eventf(object T, related runtime.Object, eventType, reason, action, format string, args ...any) {
+	f.Recorder.Eventf(object, related, eventType, reason, action, "%s", message.Truncate(fmt.Sprintf(format, args...)))
 }
 
 // observeDeletion drops everything that is remembered of an object that is gone.

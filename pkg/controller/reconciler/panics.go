@@ -15,7 +15,6 @@ import (
 	"k8s.io/klog/v2"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
 
 // PanicError is a panic while one object was reconciled. It is a failure of this object alone.
@@ -71,7 +70,7 @@ func (f *For[T, S]) tellPanic(ctx context.Context, key types.NamespacedName, fai
 	if f.RecordPanic != nil {
 		f.RecordPanic(object, failure)
 	} else {
-		f.Recorder.Eventf(object, nil, corev1.EventTypeWarning, modelv1.ReasonError, "Reconcile", "%s", message.Truncate(failure.Error()))
+		f.Eventf(object, nil, corev1.EventTypeWarning, modelv1.ReasonError, "Reconcile", "%s", failure)
 	}
 	if f.Status == nil {
 		return nil
