@@ -12,11 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// MaxErrors is how many errors are looked for in each list of an object.
+// MaxErrors is the number of errors after which validation of a list ends.
 const MaxErrors = 100
 
-// Each yields the elements of a list until there are MaxErrors errors: what an invalid object costs does not grow with
-// what is wrong with it.
+// Each yields the elements of a list until there are MaxErrors errors. This limits the cost of validating an invalid object.
 func Each[T any](list []T, errs *field.ErrorList) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i, element := range list {
@@ -27,8 +26,8 @@ func Each[T any](list []T, errs *field.ErrorList) iter.Seq2[int, T] {
 	}
 }
 
-// UntilMaxErrors returns the errors of the rules, which are asked one after the other until there are MaxErrors. It asks
-// no more once ctx is done, and returns that as the only error, at path.
+// UntilMaxErrors calls the rules one after the other until there are MaxErrors errors, and returns their errors. When ctx is done,
+// it calls no more rules, and returns the error of ctx, at path, as the only error.
 func UntilMaxErrors(ctx context.Context, path *field.Path, rules ...func() field.ErrorList) field.ErrorList {
 	var errs field.ErrorList
 	for _, rule := range Each(rules, &errs) {
@@ -40,11 +39,10 @@ func UntilMaxErrors(ctx context.Context, path *field.Path, rules ...func() field
 	return errs
 }
 
-// Unique remembers where each value was seen first.
+// Unique has the path of the first occurrence of each value.
 type Unique[T comparable] map[T]*field.Path
 
-// Add refuses a value that was seen before. The zero value is not one: it is a missing value, which is a matter of
-// other rules.
+// Add refuses a value that was added before. It ignores the zero value, which is a missing value for other rules.
 func (u Unique[T]) Add(value T, path *field.Path) field.ErrorList {
 	var missing T
 	if value == missing {
@@ -61,7 +59,7 @@ func (u Unique[T]) Add(value T, path *field.Path) field.ErrorList {
 
 const maxNames = 10
 
-// JoinNames lists names for a message, the first 10 of them.
+// JoinNames returns the first 10 names for a message, and the number of the other ones.
 func JoinNames(names []string) string {
 	if len(names) <= maxNames {
 		return strings.Join(names, ", ")

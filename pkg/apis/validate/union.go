@@ -11,11 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Member is one of the fields of which an object may have one.
+// Member is one of several fields of which an object may have only one.
 type Member struct {
 	Name string
 	Set  bool
-	// Validate is called with the path of the field if it is set; nil where there is nothing to validate.
+	// Validate is called with the path of the field if the field is set. It may be nil.
 	Validate func(*field.Path) field.ErrorList
 }
 

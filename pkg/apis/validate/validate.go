@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validate has the checks of single values, lists and unions that the validation of all types is made of.
+// Package validate has the checks of single values, lists and unions that the validation of all types uses.
 package validate
 
 import (
@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Format requires a value that one of apimachinery's format checks accepts. An empty one is reported as missing.
+// Format requires a value that format, a function of apimachinery, accepts. It reports an empty value as missing.
 func Format(value string, format func(string) []string, path *field.Path) field.ErrorList {
 	messages := format(value)
 	if value == "" && len(messages) > 0 {
@@ -21,7 +21,7 @@ func Format(value string, format func(string) []string, path *field.Path) field.
 	return Invalid(path, value, messages)
 }
 
-// OptionalName requires that the name is one that an object can have, or none.
+// OptionalName requires a name that an object can have, or an empty one.
 func OptionalName(name string, path *field.Path) field.ErrorList {
 	if name == "" {
 		return nil
@@ -38,7 +38,7 @@ func Invalid(path *field.Path, value any, messages []string) field.ErrorList {
 	return errs
 }
 
-// Required requires a value; detail says which.
+// Required requires a value that is not empty. detail describes it.
 func Required(value string, path *field.Path, detail string) field.ErrorList {
 	if value != "" {
 		return nil
@@ -54,7 +54,7 @@ func Enum[T ~string](value T, supported []T, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, value, supported)}
 }
 
-// OptionalEnum requires one of the supported values, or none.
+// OptionalEnum requires one of the supported values, or an empty one.
 func OptionalEnum[T ~string](value T, supported []T, path *field.Path) field.ErrorList {
 	if value == "" {
 		return nil

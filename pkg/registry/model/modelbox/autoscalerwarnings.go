@@ -21,10 +21,10 @@ const scaleSubresource = "scale"
 
 var replicasPath = fieldpath.MakePathOrDie("spec", "replicas")
 
-// replicasWarnings says that an update of the box changes replicas in vain, or that two autoscalers decide on them.
+// replicasWarnings warns about a change of replicas without an effect, and about two autoscalers that set them.
 //
-// Of an autoscaler of the box it is known what it last set. Of one of the workload it is known that the pods are not as
-// many as the box says: while it wants that very number, it cannot be seen from here.
+// The managed fields show an autoscaler of the box. An autoscaler of the workload shows only in a number of replicas that is not
+// the number of the box. Without a difference, there is no warning.
 func replicasWarnings(box, old *model.ModelBox) []string {
 	var warnings []string
 	if replicasOf(box) != replicasOf(old) && isAutoscaled(old) {
@@ -33,7 +33,7 @@ func replicasWarnings(box, old *model.ModelBox) []string {
 	return append(warnings, workloadAutoscalerWarnings(box, old)...)
 }
 
-// scaleWarnings is replicasWarnings for who changes the scale of a box, unless that is the autoscaler.
+// scaleWarnings is replicasWarnings for an update of the scale of a box by a client that is not the autoscaler.
 func scaleWarnings(box, old *model.ModelBox) []string {
 	if replicasOf(box) == replicasOf(old) || isAutoscaled(box) {
 		return nil
@@ -45,7 +45,7 @@ func scaleWarnings(box, old *model.ModelBox) []string {
 	return append(warnings, workloadAutoscalerWarnings(box, old)...)
 }
 
-// workloadAutoscalerWarnings is about an autoscaler of the workload. It does not keep a box from being stopped.
+// workloadAutoscalerWarnings warns about an autoscaler of the workload. Such an autoscaler has no effect on a box with 0 replicas.
 func workloadAutoscalerWarnings(box, old *model.ModelBox) []string {
 	if !isWorkloadAutoscaled(old) || replicasOf(box) == 0 {
 		return nil
@@ -61,13 +61,13 @@ func workloadAutoscalerWarnings(box, old *model.ModelBox) []string {
 	}
 }
 
-// hasAutoscaler returns whether an autoscaler scales the box, its own or another one. While the box is stopped, it does not.
+// hasAutoscaler returns whether spec.autoscaling or another autoscaler scales the box.
 func hasAutoscaler(box *model.ModelBox) bool {
 	return box.Spec.Autoscaling != nil || isAutoscaled(box)
 }
 
-// isAutoscaled returns whether an autoscaler of the box was the last to set its replicas. The user who changes them
-// has taken the field over when the new box is looked at.
+// isAutoscaled returns whether an autoscaler was the last client that set the replicas of the box. In an updated box, the user of
+// the request owns the field if the update changes it.
 func isAutoscaled(box *model.ModelBox) bool {
 	for i := range box.ManagedFields {
 		entry := &box.ManagedFields[i]
@@ -82,8 +82,8 @@ func isAutoscaled(box *model.ModelBox) bool {
 	return false
 }
 
-// isWorkloadAutoscaled returns whether the workload has another number of replicas than the box that it is a child of,
-// which only an autoscaler of the workload makes of it. A DaemonSet has as many as there are nodes, and no autoscaler.
+// isWorkloadAutoscaled returns whether the workload has another number of replicas than the box. Only an autoscaler of the workload
+// changes this number. A DaemonSet has no autoscaler.
 func isWorkloadAutoscaled(box *model.ModelBox) bool {
 	desired := box.Status.DesiredReplicas
 	return box.Spec.Workload != model.WorkloadDaemonSet && desired != nil && *desired != replicasOf(box) && isCurrent(box, modelv1.ConditionApplied, modelv1.ReasonApplied)

@@ -17,9 +17,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// keepAutoscaledReplicas leaves the number of pods of a box with an autoscaler to that one, which changes it through the
-// scale: what the box says is where it started. Applied again and again, it would take pods away each time. None stops the
-// box all the same, and a number starts it again.
+// keepAutoscaledReplicas keeps the replicas of a box with an autoscaler, which changes them through the scale. Applying the same
+// manifest again would reset the replicas each time. A user can still stop the box with 0 replicas, and start it again.
 func keepAutoscaledReplicas(ctx context.Context, box, old *model.ModelBox) {
 	if box.Spec.Autoscaling == nil || old.Spec.Autoscaling == nil {
 		return
@@ -32,7 +31,7 @@ func keepAutoscaledReplicas(ctx context.Context, box, old *model.ModelBox) {
 	warning.AddWarning(ctx, "", "spec.replicas: "+warn.ReplicasStay(current, asked))
 }
 
-// mostPods is how many pods a box may have.
+// mostPods returns the maximum number of pods of a box.
 func mostPods(spec *model.ModelBoxSpec) int32 {
 	replicas := ptr.Deref(spec.Replicas, 1)
 	if spec.Autoscaling == nil {
@@ -41,7 +40,7 @@ func mostPods(spec *model.ModelBoxSpec) int32 {
 	return max(replicas, spec.Autoscaling.MaxReplicas)
 }
 
-// fewestPods is how many pods a box that is not stopped has at least.
+// fewestPods returns the minimum number of pods of a box that is not stopped.
 func fewestPods(spec *model.ModelBoxSpec) int32 {
 	replicas := ptr.Deref(spec.Replicas, 1)
 	if spec.Autoscaling == nil || replicas == 0 {
@@ -50,7 +49,7 @@ func fewestPods(spec *model.ModelBoxSpec) int32 {
 	return ptr.Deref(spec.Autoscaling.MinReplicas, 1)
 }
 
-// autoscalingWarnings is about a number of pods that does not last, and about containers that another controller must add.
+// autoscalingWarnings warns about replicas that the autoscaler will change at once, and about metrics of unknown containers.
 func autoscalingWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	autoscaling := spec.Autoscaling
 	if autoscaling == nil {
@@ -78,7 +77,7 @@ func autoscalingWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	return warnings
 }
 
-// hasContainer returns whether the pods have a container of the name, of which the overlay may add some.
+// hasContainer returns whether the box or its overlay has a container of the name.
 func hasContainer(spec *model.ModelBoxSpec, name string) bool {
 	isNamed := func(container corev1.Container) bool { return container.Name == name }
 	lists := [][]corev1.Container{spec.Containers, spec.InitContainers}

@@ -14,8 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// configWarnings says of which configs an update changes the files of pods, and nothing else. What replaces pods is a
-// matter of the rollout.
+// configWarnings warns about configs whose files change in running pods without a restart. rolloutWarnings warns about pods that
+// are replaced.
 func configWarnings(box, old *model.ModelBox) []string {
 	if old.Status.Replicas == 0 {
 		return nil
@@ -43,7 +43,7 @@ func configWarnings(box, old *model.ModelBox) []string {
 	return warnings
 }
 
-// changedFiles returns the field of the files that differ, empty where none do.
+// changedFiles returns the field whose files differ, empty for none.
 func changedFiles(was, config *model.ModelBoxConfig) string {
 	switch {
 	case !maps.Equal(was.Data, config.Data):

@@ -13,8 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// disruptionWarnings is about a budget that forbids the eviction of every pod, so that no node of the pods can be drained. Pods of
-// a DaemonSet do not prevent a drain: it does not evict them.
+// disruptionWarnings warns about a budget that forbids the eviction of every pod, so that the nodes of the pods cannot be drained.
+// A drain does not evict the pods of a DaemonSet.
 func disruptionWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	budget, pods := spec.DisruptionBudget, fewestPods(spec)
 	if budget == nil || pods == 0 || spec.Workload == model.WorkloadDaemonSet {

@@ -16,10 +16,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// hostAndPath is what one Ingress can answer for at most, and one HTTPRoute as well.
+// hostAndPath is a host with a path, which only one Ingress and one HTTPRoute should have.
 type hostAndPath struct {
 	host, path string
-	// of is which of the two it is, and its class: controllers of different classes do not see each other's Ingresses.
+	// of is "ingress" with its class, or "route". Controllers of different classes do not see the same Ingresses.
 	of string
 }
 
@@ -58,7 +58,7 @@ func (s Strategy) hostWarnings(ctx context.Context, box, old *model.ModelBox) []
 	return warnings
 }
 
-// hostsAndPaths returns what the box leads to itself, and where it says so.
+// hostsAndPaths returns the hosts and paths of the box, and the path of the field of each.
 func hostsAndPaths(box *model.ModelBox) map[hostAndPath]*field.Path {
 	found := map[hostAndPath]*field.Path{}
 	add := func(of string, hosts []string, urlPath string, path *field.Path) {
@@ -78,7 +78,7 @@ func hostsAndPaths(box *model.ModelBox) map[hostAndPath]*field.Path {
 	return found
 }
 
-// ingressUpdateWarnings is about an Ingress that stays without a class: the cluster's default one is for new Ingresses only.
+// ingressUpdateWarnings warns about an Ingress that loses its class. The cluster sets its default class on new Ingresses only.
 func ingressUpdateWarnings(box, old *model.ModelBox) []string {
 	if old.Spec.Ingress == nil || box.Spec.Ingress == nil || old.Spec.Ingress.ClassName == nil || box.Spec.Ingress.ClassName != nil {
 		return nil

@@ -18,11 +18,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/requester"
 )
 
-// GetNetwork returns a network, possibly that of a moment ago. It may not be changed.
+// GetNetwork returns a network from a cache. The caller must not change it.
 type GetNetwork func(ctx context.Context, namespace, name string) (*model.Network, error)
 
-// networkWarnings is about networks, new ones of the box, that are not there or will not be: no pod starts without them. A user
-// who may not read networks learns nothing of them.
+// networkWarnings warns about networks that the update adds and that do not exist or are being deleted. Pods do not start without
+// them. A user who may not read networks gets no warnings.
 func (s Strategy) networkWarnings(ctx context.Context, box, old *model.ModelBox) []string {
 	var warnings []string
 	for i, name := range box.Spec.Networks {

@@ -14,7 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// disabledProbeWarnings is about default probes that are not there anyway, and about what is left when one goes.
+// disabledProbeWarnings warns about disabled default probes that the box does not have anyway, and about a disabled startup probe.
 func disabledProbeWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	own := map[model.DefaultProbe]*corev1.Probe{
 		model.DefaultProbeReadiness: spec.ReadinessProbe,

@@ -11,8 +11,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// serviceWarnings says that an update takes the Service away from those who use it, for good or for another one: a
-// Service keeps its cluster IP, or that it has none, for life.
+// serviceWarnings warns about an update that deletes or replaces the Service. The cluster IP of a Service cannot change, so that
+// the controller replaces a Service that becomes headless, and one that is no longer headless.
 func serviceWarnings(box, old *model.ModelBox) []string {
 	service, when := fmt.Sprintf("Service %s is", box.Name), ""
 	if box.Spec.Paused {
@@ -36,7 +36,7 @@ func serviceWarnings(box, old *model.ModelBox) []string {
 	}
 }
 
-// serviceTypeOf returns the type of the box's Service, empty where it has none.
+// serviceTypeOf returns the type of the Service of the box, empty for a box without a Service.
 func serviceTypeOf(box *model.ModelBox) model.ServiceType {
 	if len(box.Spec.Ports) == 0 {
 		return ""

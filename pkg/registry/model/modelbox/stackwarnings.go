@@ -19,8 +19,8 @@ import (
 // maxNamedFields is how many fields a warning names.
 const maxNamedFields = 5
 
-// stackWarnings says that the stack of a box takes back what an update changes of the fields that it sets. The user who changes
-// them has taken them over when the new box is looked at.
+// stackWarnings warns about an update of fields that the stack of the box sets, because the controller reverts it. In an updated
+// box, the user of the request owns the fields that the update changes.
 func stackWarnings(box, old *model.ModelBox) []string {
 	stack := modelstackrender.ControllingStack(old)
 	if stack == nil || render.Hash(box) != render.Hash(old) { // which the stack itself changes

@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// storageWarnings is about volumes that pods of a Deployment share although they may not get them at the same time.
+// storageWarnings warns about volumes that several pods of a Deployment share although their access mode does not allow it.
 func storageWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	if spec.Workload != model.WorkloadDeployment {
 		return nil
@@ -38,8 +38,8 @@ func storageWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	return warnings
 }
 
-// exclusiveAccessMode returns the mode that keeps a volume on one node, or with one pod; false where another lets several
-// nodes have it.
+// exclusiveAccessMode returns the mode that limits a volume to one node or one pod. It returns false if another mode allows several
+// nodes.
 func exclusiveAccessMode(modes []corev1.PersistentVolumeAccessMode) (corev1.PersistentVolumeAccessMode, bool) {
 	isExclusive := func(mode corev1.PersistentVolumeAccessMode) bool {
 		return mode == corev1.ReadWriteOnce || mode == corev1.ReadWriteOncePod
@@ -51,8 +51,7 @@ func exclusiveAccessMode(modes []corev1.PersistentVolumeAccessMode) (corev1.Pers
 	return modes[i], true
 }
 
-// storageUpdateWarnings says what an update does to the claims that there are, and to the StatefulSet whose claim templates
-// cannot change.
+// storageUpdateWarnings warns about the effects of an update on claims, and on a StatefulSet, whose claim templates cannot change.
 func storageUpdateWarnings(box, old *model.ModelBox) []string {
 	when := ""
 	if box.Spec.Paused {
@@ -74,7 +73,7 @@ func storageUpdateWarnings(box, old *model.ModelBox) []string {
 	return warnings
 }
 
-// removedStorageWarning says what becomes of the claims of storage that is taken out of the box.
+// removedStorageWarning says whether the claims of storage that the update removes are deleted.
 func removedStorageWarning(old *model.ModelBox, storage *model.ModelBoxStorage, when string) string {
 	claims := claimsOf(old, storage) + " is"
 	if old.Spec.Workload == model.WorkloadStatefulSet {

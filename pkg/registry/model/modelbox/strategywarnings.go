@@ -15,8 +15,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// strategyWarnings is about a rolling update that does not count, or costs the only pod although it need not: that of any
-// other workload than a Deployment does so in any case.
+// strategyWarnings warns about a rolling update without an effect, and about one that deletes the only pod of a Deployment first.
+// Other workloads always delete a pod first.
 func strategyWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	if spec.Workload != model.WorkloadDeployment {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// workloadWarnings is about what not every cluster knows of a StatefulSet, and about names in the overlay that its pods do
-// not get: each has its own.
+// workloadWarnings warns about fields of a StatefulSet that not every cluster supports, and about names in the overlay that its
+// pods do not get.
 func workloadWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	if spec.Workload != model.WorkloadStatefulSet {
 		return nil

@@ -14,14 +14,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-// GetBox returns a box, possibly as it was a moment ago, or an error where there is none. It may not be changed.
+// GetBox returns a box from a cache, or an error if it does not exist. The caller must not change it.
 type GetBox func(ctx context.Context, namespace, name string) (*model.ModelBox, error)
 
 func (s Strategy) warningsOnCreate(ctx context.Context, stack *model.ModelStack) []string {
 	return s.boxWarnings(ctx, stack, nil)
 }
 
-// warningsOnUpdate says what the change will do, what is deleted first, and what the user may not expect of the result.
+// warningsOnUpdate returns warnings about the boxes that an update deletes, and about the boxes that it creates or changes.
 func (s Strategy) warningsOnUpdate(ctx context.Context, stack, old *model.ModelStack) []string {
 	if apiequality.Semantic.DeepEqual(stack.Spec, old.Spec) {
 		return nil
@@ -29,7 +29,7 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, stack, old *model.ModelS
 	return append(s.deletionWarnings(ctx, stack, old), s.boxWarnings(ctx, stack, old)...)
 }
 
-// boxWarnings are about the boxes that are new or change, be it because of what they depend on. old is nil for a new stack.
+// boxWarnings warns about boxes that are new or change, for example because a dependency changes. old is nil for a new stack.
 func (s Strategy) boxWarnings(ctx context.Context, stack, old *model.ModelStack) []string {
 	changes, err := connectedChanges(stack, old)
 	if err != nil { // is an error of the validation as well
@@ -44,7 +44,7 @@ func (s Strategy) boxWarnings(ctx context.Context, stack, old *model.ModelStack)
 		}
 		if child := s.childBox(ctx, stack, change.Component.BoxName); child != nil {
 			observe(change.Old, child)
-			// What the stack leaves to others stays as they have it.
+			// The stack does not change fields that it does not set.
 			if change.Component.Box.Replicas == nil {
 				change.Box.Spec.Replicas = child.Spec.Replicas
 			}
@@ -54,13 +54,13 @@ func (s Strategy) boxWarnings(ctx context.Context, stack, old *model.ModelStack)
 	return warnings
 }
 
-// observe makes a box of a stack what its child is.
+// observe copies the fields of the child that the stack does not set to the box.
 func observe(box, child *model.ModelBox) {
 	box.Status, box.Generation, box.ManagedFields = child.Status, child.Generation, child.ManagedFields
 	box.Spec.Replicas = child.Spec.Replicas
 }
 
-// deletionWarnings says which boxes the stack no longer has.
+// deletionWarnings warns about the boxes that an update removes from the stack.
 func (s Strategy) deletionWarnings(ctx context.Context, stack, old *model.ModelStack) []string {
 	kept, boxes := map[string]bool{}, map[string]bool{}
 	for i := range stack.Spec.Components {
@@ -87,7 +87,7 @@ func (s Strategy) deletionWarnings(ctx context.Context, stack, old *model.ModelS
 	return warnings
 }
 
-// andItsPods says how many pods the box of a component has.
+// andItsPods returns the end of a warning with the number of pods of the box of a component.
 func (s Strategy) andItsPods(ctx context.Context, stack *model.ModelStack, component *model.ModelStackComponent) string {
 	box := s.childBox(ctx, stack, component.BoxName)
 	switch {
@@ -100,7 +100,7 @@ func (s Strategy) andItsPods(ctx context.Context, stack *model.ModelStack, compo
 	}
 }
 
-// childBox returns the box of a component, nil where there is none, or one that is not the stack's.
+// childBox returns the box of a component, nil if it does not exist or belongs to another owner.
 func (s Strategy) childBox(ctx context.Context, stack *model.ModelStack, name string) *model.ModelBox {
 	box, err := s.getBox(ctx, stack.Namespace, name)
 	if err != nil {

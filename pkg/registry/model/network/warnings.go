@@ -17,10 +17,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/requester"
 )
 
-// List returns the networks of a namespace, possibly of a moment ago. They may not be changed.
+// List returns the networks of a namespace from a cache. The caller must not change them.
 type List func(ctx context.Context, namespace string) (*model.NetworkList, error)
 
-// maxNamed is how many networks the warnings name.
+// maxNamed is the maximum number of networks that warnings name.
 const maxNamed = 10
 
 // overlapWarnings names the networks of the namespace that the network overlaps, to a user who may list them. Other users do not
@@ -61,7 +61,7 @@ func (s Strategy) overlapWarnings(ctx context.Context, network *model.Network) [
 	return warnings
 }
 
-// WarningsOnDelete names the boxes that keep a network that is being deleted.
+// WarningsOnDelete names the boxes that still use a network that a user deletes.
 func WarningsOnDelete(network *model.Network) []string {
 	if len(network.Status.Boxes) == 0 {
 		return nil

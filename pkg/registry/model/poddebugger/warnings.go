@@ -12,11 +12,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// maxNamed is how many pods or boxes a warning names.
+// maxNamed is the maximum number of pods or boxes that a warning names.
 const maxNamed = 10
 
-// WarningsOnDelete names the pods that still have the container of a PodDebugger that is deleted, and the boxes that are restarted
-// for that.
+// WarningsOnDelete names the pods that keep the container of a PodDebugger that a user deletes, and the boxes that are restarted to
+// remove it.
 func WarningsOnDelete(debugger *model.PodDebugger) []string {
 	var pods, boxes []string
 	for i := range debugger.Status.Pods {
@@ -42,7 +42,7 @@ func WarningsOnDelete(debugger *model.PodDebugger) []string {
 	return warnings
 }
 
-// joined lists names, and says how many more there are.
+// joined returns the first names, and the number of the other ones.
 func joined(names []string) string {
 	text := strings.Join(names[:min(len(names), maxNamed)], ", ")
 	if more := len(names) - maxNamed; more > 0 {
