@@ -6,7 +6,6 @@ package http2drain
 import (
 	"bufio"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -56,7 +55,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// introduce sends the first request to the other end of conn.
+// introduce sends the first request to the other end of conn. The handler of WithServer must have closed installed when it is
+// answered.
 func introduce(conn net.Conn, installed <-chan struct{}) error {
 	defer conn.Close()
 	if err := conn.SetDeadline(time.Now().Add(introductionTimeout)); err != nil {
@@ -82,7 +82,7 @@ func introduce(conn net.Conn, installed <-chan struct{}) error {
 	case <-installed:
 		return nil
 	default:
-		return errors.New("the handler did not get the first request")
+		panic("another handler than the one of WithServer is the outermost one")
 	}
 }
 

@@ -17,7 +17,7 @@ func TestRefusedRequestsForReadinessEndNoConnections(t *testing.T) {
 	server := StartTestServer(t)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(server.ClientConfig.CAData)
-	// HTTP/1.1 only: connections of HTTP/2 are left alone anyway.
+	// HTTP/1.1 only: an answer of HTTP/2 does not say that its connection ends.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
 	defer transport.CloseIdleConnections()
 	request := func(t *testing.T, path string, header http.Header) *http.Response {
