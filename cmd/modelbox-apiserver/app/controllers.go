@@ -14,11 +14,9 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
 
 const (
@@ -31,7 +29,7 @@ const (
 // addControllers lets the controllers that are enabled run from when the server serves, from a store that has
 // everything, until just before it stops to. What keeps them from being started goes to fail, which has to end the
 // server. Where none is enabled, nothing is added: the server does not campaign to lead either.
-func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServer, config *apiserver.Config, o *options.Options, store *recovery.Runner, fail func(error)) error {
+func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServer, config *Config, o *options.Options, fail func(error)) error {
 	configuration := o.Controllers.Configuration()
 	descriptors := controller.EnabledDescriptors(controller.NewDescriptors(), configuration.Controllers)
 	if len(descriptors) == 0 {
@@ -43,11 +41,7 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 	if election.LeaderElect {
 		fence = &leaderelection.Fence{}
 	}
-	clients, err := newClients(config, fence)
-	if err != nil {
-		return err
-	}
-	identity, err := o.Storage.Identity()
+	clients, err := newClients(config.APIs, fence)
 	if err != nil {
 		return err
 	}
@@ -56,7 +50,7 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 
 	work := func(ctx context.Context) error {
 		controllerContext := controller.NewContext(clients.model, clients.kube, clients.gateway, clients.dynamic, configuration)
-		controllerContext.HostCluster = config.ExtraConfig.HostCluster
+		controllerContext.HostCluster = config.APIs.ExtraConfig.HostCluster
 		controllers, err := controller.BuildControllers(controllerContext, descriptors)
 		if err != nil {
 			return err
@@ -70,7 +64,7 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 		// The Lease is released when this context ends.
 		ctx, giveUp := context.WithCancelCause(ctx)
 		defer giveUp(nil)
-		if err := leaderelection.Run(ctx, clients.election.CoordinationV1(), election, identity, fence, store, func(lead context.Context) {
+		if err := leaderelection.Run(ctx, clients.election.CoordinationV1(), election, config.Identity, fence, config.Recovery, func(lead context.Context) {
 			if err := work(lead); err != nil {
 				giveUp(err)
 			}
@@ -79,13 +73,13 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 		}
 		return context.Cause(ctx)
 	}
-	tracer := config.GenericConfig.TracerProvider.Tracer(instrumentation)
+	tracer := config.APIs.GenericConfig.TracerProvider.Tracer(instrumentation)
 	return runWhileServing(ctx, server, func(ctx context.Context) {
 		// Reconciles are recorded by what records this one.
 		ctx, span := tracer.Start(ctx, "Run controllers")
 		defer span.End()
 		select {
-		case <-store.Done():
+		case <-config.Recovery.Done():
 		case <-ctx.Done():
 			return
 		}

@@ -28,7 +28,7 @@ func TestAddControllersAddsNothingWhereNoneIsEnabled(t *testing.T) {
 		t.Run(fmt.Sprint(controllers), func(t *testing.T) {
 			o := options.NewForRegistry(basecompatibility.NewComponentGlobalsRegistry())
 			o.Controllers.Controllers = controllers
-			if err := addControllers(t.Context(), nil, nil, o, nil, nil); err != nil {
+			if err := addControllers(t.Context(), nil, nil, o, nil); err != nil {
 				t.Error(err)
 			}
 		})

@@ -19,10 +19,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/versionskew"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/version"
 )
 
@@ -110,23 +108,18 @@ func run(ctx context.Context, o *options.Options) error {
 		defer stopSnapshots()
 	}
 
-	config, err := o.Config(etcd)
+	config, err := NewConfig(o, etcd, cancel)
 	if err != nil {
 		return err
 	}
-	config.GenericConfig.RESTOptionsGetter = versionskew.WithCheck(config.GenericConfig.RESTOptionsGetter, apiserver.Scheme, cancel)
-	store, err := o.Recovery(config.GenericConfig, etcd, cancel)
+	server, err := config.APIs.Complete().New()
 	if err != nil {
 		return err
 	}
-	server, err := config.Complete().New()
-	if err != nil {
+	if err := addControllers(ctx, server, config, o, cancel); err != nil {
 		return err
 	}
-	if err := addControllers(ctx, server, config, o, store, cancel); err != nil {
-		return err
-	}
-	if err := addStorageEvents(ctx, server, config, etcd, o.Controllers.LeaderElection.ResourceNamespace); err != nil {
+	if err := addStorageEvents(ctx, server, config.APIs, etcd, o.Controllers.LeaderElection.ResourceNamespace); err != nil {
 		return err
 	}
 	if err := server.PrepareRun().RunWithContext(ctx); err != nil {

@@ -58,6 +58,7 @@ type Kinds struct {
 	validating, mutating policyKind
 }
 
+// NewKinds returns the kinds, of which it is not known yet whether the cluster serves them.
 func NewKinds() *Kinds {
 	return &Kinds{
 		validating: policyKind{resource: "validatingadmissionpolicies"},
@@ -67,8 +68,9 @@ func NewKinds() *Kinds {
 
 func (k *Kinds) all() []*policyKind { return []*policyKind{&k.validating, &k.mutating} }
 
-// Register registers the plugins that every generic API server has, those of policies in a form that can wait.
-func (k *Kinds) Register(plugins *admission.Plugins) {
+// Register registers the plugins that every generic API server has, those of policies in a form that can wait. Kinds must initialize
+// them.
+func Register(plugins *admission.Plugins) {
 	lifecycle.Register(plugins)
 	validatingwebhook.Register(plugins)
 	mutatingwebhook.Register(plugins)
@@ -77,15 +79,25 @@ func (k *Kinds) Register(plugins *admission.Plugins) {
 		if err != nil {
 			return nil, err
 		}
-		return &validatingPolicies{plugin, &k.validating}, nil
+		return &validatingPolicies{Plugin: plugin}, nil
 	})
 	plugins.Register(mutatingpolicy.PluginName, func(config io.Reader) (admission.Interface, error) {
 		plugin, err := mutatingpolicy.NewPlugin(config)
 		if err != nil {
 			return nil, err
 		}
-		return &mutatingPolicies{plugin, &k.mutating}, nil
+		return &mutatingPolicies{Plugin: plugin}, nil
 	})
+}
+
+// Initialize tells a plugin of policies of its kind.
+func (k *Kinds) Initialize(plugin admission.Interface) {
+	switch plugin := plugin.(type) {
+	case *validatingPolicies:
+		plugin.kind = &k.validating
+	case *mutatingPolicies:
+		plugin.kind = &k.mutating
+	}
 }
 
 // validatingPolicies is the plugin for ValidatingAdmissionPolicies once the cluster serves them.

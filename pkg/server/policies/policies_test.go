@@ -132,10 +132,10 @@ func TestPoliciesAreEnforcedOnceTheyAreServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	plugins := admission.NewPlugins()
-	policies.Register(plugins)
-	plugin, err := plugins.InitPlugin(validatingpolicy.PluginName, nil, initializer.New(client,
+	Register(plugins)
+	plugin, err := plugins.InitPlugin(validatingpolicy.PluginName, nil, admission.PluginInitializers{policies, initializer.New(client,
 		dynamicfake.NewSimpleDynamicClient(apiserver.Scheme), config.SharedInformerFactory, authorizerfactory.NewAlwaysAllowAuthorizer(),
-		utilfeature.DefaultFeatureGate, nil, t.Context().Done(), meta.NewDefaultRESTMapper(nil)))
+		utilfeature.DefaultFeatureGate, nil, t.Context().Done(), meta.NewDefaultRESTMapper(nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,9 +20,9 @@ import (
 // loopbackLifetime is longer than any process runs: what it is connected to itself by need not be renewed.
 const loopbackLifetime = 100 * 365 * 24 * time.Hour
 
-// ApplyTo does what the secure serving options do, with a certificate for the connections of the server to itself that
+// ApplySecureServing does what the secure serving options do, with a certificate for the connections of the server to itself that
 // takes a millisecond to make. Theirs has an RSA key, for which prime numbers are looked for, at every start.
-func ApplyTo(serving *genericoptions.SecureServingOptions, config *genericapiserver.Config) error {
+func ApplySecureServing(serving *genericoptions.SecureServingOptions, config *genericapiserver.Config) error {
 	if err := serving.ApplyTo(&config.SecureServing); err != nil {
 		return fmt.Errorf("applying the secure serving options: %w", err)
 	}

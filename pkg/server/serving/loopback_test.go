@@ -27,7 +27,7 @@ func TestLoopbackCertificateIsTrusted(t *testing.T) {
 	serving := genericoptions.NewSecureServingOptions()
 	serving.Listener, serving.ServerCert.CertDirectory = listener, t.TempDir()
 	config := genericapiserver.NewConfig(apiserver.Codecs)
-	if err := ApplyTo(serving, config); err != nil {
+	if err := ApplySecureServing(serving, config); err != nil {
 		t.Fatal(err)
 	}
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package storage has the storage of the server.
 package storage
 
 import (
 	"context"
 	"fmt"
+	"math"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -25,6 +25,30 @@ import (
 
 // namespaceUsageHook is what counts the bytes of objects.
 const namespaceUsageHook = "modelbox-namespace-usage"
+
+// memoryShare is the part of the memory limit that the objects of one namespace may take as they are stored. In the watch
+// cache, in the caches of controllers and in responses they take several times as much.
+const memoryShare = 8
+
+// NamespaceLimit returns how many bytes the objects of a namespace may take, 0 for no limit. maxBytes is the limit that is configured,
+// negative for no limit and 0 for the default. etcd is nil for an outside one. memoryLimit is that of the process, math.MaxInt64 for
+// none.
+func NamespaceLimit(maxBytes int64, etcd *embeddedetcd.Server, memoryLimit int64) int {
+	if maxBytes != 0 {
+		return int(max(0, maxBytes))
+	}
+	limit := int64(math.MaxInt64)
+	if etcd != nil {
+		limit = etcd.BytesForBoxes() / 2
+	}
+	if memoryLimit < math.MaxInt64 {
+		limit = min(limit, memoryLimit/memoryShare)
+	}
+	if limit == math.MaxInt64 {
+		return 0
+	}
+	return int(limit)
+}
 
 // Shortage returns what says with which error boxes may not grow. It is nil where nothing is known of the storage.
 func Shortage(etcd *embeddedetcd.Server) func() error {

@@ -15,12 +15,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/podsecurity"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/storagequota"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/admission/workloadpermission"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/policies"
 )
 
 func TestAdmissionPlugins(t *testing.T) {
 	generic, options := genericoptions.NewAdmissionOptions(), genericoptions.NewAdmissionOptions()
-	setAdmissionPlugins(options, policies.NewKinds())
+	setAdmissionPlugins(options)
 	for what, lists := range map[string][2][]string{
 		"registered": {generic.Plugins.Registered(), options.Plugins.Registered()},
 		"on":         {generic.RecommendedPluginOrder, options.RecommendedPluginOrder},

@@ -19,7 +19,6 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 	baseversion "k8s.io/component-base/version"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
 	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
 )
@@ -167,9 +166,7 @@ func TestServiceNodePortRange(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			o := parse(t, row.args...)
-			var config apiserver.ExtraConfig
-			o.Cluster.ApplyTo(&config)
-			if got := config.NodePortRange.String(); got != row.want {
+			if got := o.NodePorts.Range.String(); got != row.want {
 				t.Errorf("got %q, want %q", got, row.want)
 			}
 		})

@@ -8,11 +8,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/util/sets"
-	genericfilters "k8s.io/apiserver/pkg/server/filters"
-	"k8s.io/client-go/rest"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/podaccess"
 )
 
@@ -53,24 +49,11 @@ func (o *PodAccessOptions) Validate() []error {
 	return errs
 }
 
-// limits returns the limits of streams. With the defaults, neither one user nor the users of one namespace can take all streams.
-func (o *PodAccessOptions) limits() podaccess.Limits {
+// Limits returns the limits of streams. With the defaults, neither one user nor the users of one namespace can take all streams.
+func (o *PodAccessOptions) Limits() podaccess.Limits {
 	return podaccess.Limits{
 		Streams:             o.MaxStreams,
 		StreamsPerNamespace: cmp.Or(o.MaxStreamsPerNamespace, max(1, o.MaxStreams/5*2)),
 		StreamsPerUser:      cmp.Or(o.MaxStreamsPerUser, max(1, o.MaxStreams/5)),
 	}
-}
-
-// ApplyTo adds the options to the configuration of the server. Requests for pods last as long as their users like, as those of
-// the same names do in the API server of Kubernetes, and end when this server has answered all others at its shutdown.
-func (o *PodAccessOptions) ApplyTo(config *apiserver.Config) error {
-	generic := config.GenericConfig
-	generic.LongRunningFunc = genericfilters.BasicLongRunningRequestCheck(sets.NewString("watch"), sets.NewString("log", "exec", "attach", "portforward"))
-	access, err := podaccess.New(rest.AddUserAgent(rest.CopyConfig(generic.ClientConfig), "pod-access"), o.limits(), generic.DrainedNotify())
-	if err != nil {
-		return err
-	}
-	config.ExtraConfig.PodAccess = access
-	return nil
 }

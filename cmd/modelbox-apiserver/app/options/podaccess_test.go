@@ -45,7 +45,7 @@ func TestPodStreamLimits(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(row.want, o.limits()); diff != "" {
+			if diff := cmp.Diff(row.want, o.Limits()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})

@@ -12,32 +12,22 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
-	genericapiserver "k8s.io/apiserver/pkg/server"
-	"k8s.io/apiserver/pkg/server/healthz"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
-
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/servingcertificate"
 )
 
 // Where the certificate comes from that the server serves with.
 const (
-	servingCertificateIssued     = "issue"
-	servingCertificateFiles      = "files"
-	servingCertificateSelfSigned = "self-signed"
+	ServingCertificateIssued     = "issue"
+	ServingCertificateFiles      = "files"
+	ServingCertificateSelfSigned = "self-signed"
 
 	// minCertificateLifetime leaves time for the cluster to notice another CA.
 	minCertificateLifetime = time.Minute
 )
 
-var servingCertificateModes = []string{servingCertificateIssued, servingCertificateFiles, servingCertificateSelfSigned}
+var servingCertificateModes = []string{ServingCertificateIssued, ServingCertificateFiles, ServingCertificateSelfSigned}
 
 // ServingCertificateOptions says where the certificate comes from that the server serves with.
 type ServingCertificateOptions struct {
@@ -77,9 +67,9 @@ func (o *ServingCertificateOptions) Complete(serving *genericoptions.SecureServi
 	switch {
 	case o.Mode != "":
 	case hasFiles(serving):
-		o.Mode = servingCertificateFiles
+		o.Mode = ServingCertificateFiles
 	default:
-		o.Mode = servingCertificateIssued
+		o.Mode = ServingCertificateIssued
 	}
 }
 
@@ -93,15 +83,15 @@ func (o *ServingCertificateOptions) Validate(serving *genericoptions.SecureServi
 	switch {
 	case !slices.Contains(servingCertificateModes, o.Mode):
 		return []error{fmt.Errorf("--serving-certificate is %q and must be one of %s", o.Mode, strings.Join(servingCertificateModes, ", "))}
-	case o.Mode == servingCertificateFiles && (files.CertFile == "" || files.KeyFile == ""):
+	case o.Mode == ServingCertificateFiles && (files.CertFile == "" || files.KeyFile == ""):
 		return []error{errors.New("--serving-certificate=files requires both --tls-cert-file and --tls-private-key-file")}
-	case o.Mode != servingCertificateFiles && hasFiles(serving):
+	case o.Mode != ServingCertificateFiles && hasFiles(serving):
 		return []error{fmt.Errorf("--serving-certificate=%s may not be specified together with --tls-cert-file and --tls-private-key-file", o.Mode)}
-	case o.Mode != servingCertificateIssued:
+	case o.Mode != ServingCertificateIssued:
 		return nil
 	}
 	var errs []error
-	if _, err := o.secretKey(); err != nil {
+	if _, err := o.SecretKey(); err != nil {
 		errs = append(errs, err)
 	}
 	if len(o.Hosts) == 0 {
@@ -121,70 +111,11 @@ func (o *ServingCertificateOptions) Validate(serving *genericoptions.SecureServi
 	return errs
 }
 
-func (o *ServingCertificateOptions) secretKey() (types.NamespacedName, error) {
+// SecretKey returns the namespace and the name of Secret.
+func (o *ServingCertificateOptions) SecretKey() (types.NamespacedName, error) {
 	namespace, name, _ := strings.Cut(o.Secret, "/")
 	if len(utilvalidation.IsDNS1123Label(namespace)) > 0 || len(utilvalidation.IsDNS1123Subdomain(name)) > 0 {
 		return types.NamespacedName{}, fmt.Errorf("--serving-certificate-secret is %q and must be <namespace>/<name>", o.Secret)
 	}
 	return types.NamespacedName{Namespace: namespace, Name: name}, nil
-}
-
-// prepare makes the certificate that is in files by itself, before they are read.
-func (o *ServingCertificateOptions) prepare(serving *genericoptions.SecureServingOptionsWithLoopback) error {
-	if o.Mode != servingCertificateSelfSigned {
-		return nil
-	}
-	if err := serving.MaybeDefaultWithSelfSignedCerts("localhost", nil, []net.IP{net.IPv4(127, 0, 0, 1)}); err != nil {
-		return fmt.Errorf("creating a self-signed serving certificate: %w", err)
-	}
-	return nil
-}
-
-// ApplyTo lets the server serve with certificates that it issues, where it does. It runs what keeps them, as it does what
-// reads files, and is not ready before the cluster trusts them. Of certificates in files it measures when they expire.
-func (o *ServingCertificateOptions) ApplyTo(config *genericapiserver.RecommendedConfig) error {
-	if config.SecureServing == nil {
-		return nil
-	}
-	switch o.Mode {
-	case servingCertificateIssued:
-		return o.issue(config)
-	case servingCertificateFiles:
-		return servingcertificate.MeasureExpiration(config.SecureServing.Cert)
-	}
-	return nil
-}
-
-func (o *ServingCertificateOptions) issue(config *genericapiserver.RecommendedConfig) error {
-	secret, err := o.secretKey()
-	if err != nil {
-		return err
-	}
-	clientConfig := rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "serving-certificate")
-	clientConfig.ContentType = runtime.ContentTypeProtobuf
-	clientConfig.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-	kubeClient, err := kubernetes.NewForConfig(clientConfig)
-	if err != nil {
-		return fmt.Errorf("creating the client for the serving certificate: %w", err)
-	}
-	aggregatorClient, err := aggregator.NewForConfig(clientConfig)
-	if err != nil {
-		return fmt.Errorf("creating the client for the APIService: %w", err)
-	}
-	controller, err := servingcertificate.New(servingcertificate.Config{
-		KubeClient:       kubeClient,
-		AggregatorClient: aggregatorClient,
-		Secret:           secret,
-		APIService:       modelv1.SchemeGroupVersion.Version + "." + modelv1.SchemeGroupVersion.Group,
-		Hosts:            o.Hosts,
-		Lifetime:         o.Lifetime,
-		CALifetime:       o.CALifetime,
-		EventReporter:    render.EventReporter,
-	})
-	if err != nil {
-		return err
-	}
-	config.SecureServing.Cert = controller
-	config.AddReadyzChecks(healthz.NamedCheck("serving-certificate", controller.Check))
-	return nil
 }

@@ -4,24 +4,13 @@
 package options
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
-	"os"
-	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/util/uuid"
-	genericapiserver "k8s.io/apiserver/pkg/server"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/compression"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/sizelimit"
 )
 
 const defaultDataDir = "/var/lib/modelbox"
@@ -88,91 +77,4 @@ func (o *StorageOptions) Validate() []error {
 // EmbeddedEtcd returns the configuration of the embedded etcd. It has to be completed, and there has to be one.
 func (o *StorageOptions) EmbeddedEtcd() embeddedetcd.Config {
 	return embeddedetcd.Config{Dir: o.DataDir, QuotaBackendBytes: o.QuotaBackendBytes}
-}
-
-// memoryShare is the part of the memory limit that the objects of one namespace may take as they are stored. In the watch
-// cache, in the caches of controllers and in responses they take several times as much.
-const memoryShare = 8
-
-// namespaceLimit returns how many bytes the objects of a namespace may take, 0 for no limit. etcd is nil for an outside one.
-// memoryLimit is that of the process, math.MaxInt64 for none.
-func (o *StorageOptions) namespaceLimit(etcd *embeddedetcd.Server, memoryLimit int64) int {
-	if o.MaxNamespaceBytes != 0 {
-		return int(max(0, o.MaxNamespaceBytes))
-	}
-	limit := int64(math.MaxInt64)
-	if etcd != nil {
-		limit = etcd.BytesForBoxes() / 2
-	}
-	if memoryLimit < math.MaxInt64 {
-		limit = min(limit, memoryLimit/memoryShare)
-	}
-	if limit == math.MaxInt64 {
-		return 0
-	}
-	return int(limit)
-}
-
-// ApplyTo sets up the storage of the server. It stands in for EtcdOptions.ApplyTo, whose storage factory ignores
-// --storage-media-type.
-func (o *StorageOptions) ApplyTo(etcd *genericoptions.EtcdOptions, config *genericapiserver.Config) error {
-	storageConfig := etcd.StorageConfig
-	storageConfig.StorageObjectCountTracker = config.StorageObjectCountTracker
-	factory := apiserver.NewStorageFactory(storageConfig, etcd.DefaultStorageMediaType, config.EffectiveVersion)
-	if err := etcd.ApplyWithStorageFactoryTo(factory, config); err != nil {
-		return err
-	}
-	config.RESTOptionsGetter = sizelimit.WithLimits(compression.WithCompression(config.RESTOptionsGetter))
-	return nil
-}
-
-// Identity names this process to the others. The embedded etcd lives in one process at a time, so its process has
-// the name of the folder, which it keeps when it is started again: a leader that was killed then takes up its
-// Lease at once. Any other process gets a name of its own, and so does one on a copy of the folder, whose original may
-// be in use.
-func (o *StorageOptions) Identity() (string, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return "", fmt.Errorf("reading the host name: %w", err)
-	}
-	if o.DataDir == "" {
-		return host + "_" + string(uuid.NewUUID()), nil
-	}
-	file := filepath.Join(o.DataDir, "identity")
-	data, err := os.ReadFile(file)
-	if os.IsNotExist(err) || err == nil && len(data) == 0 {
-		data = []byte(uuid.NewUUID())
-		err = writeWhole(file, data)
-	}
-	if err != nil {
-		return "", fmt.Errorf("keeping the identity of the data directory: %w", err)
-	}
-	place, err := placeOf(host, file)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("embedded_%s_%s", data, place), nil
-}
-
-// placeOf tells a file of the host from all copies of it: they are on another host, on another disk, or beside it.
-func placeOf(host, file string) (string, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return "", fmt.Errorf("looking for where the data directory is: %w", err)
-	}
-	var device, inode uint64
-	if stat, isUnix := info.Sys().(*syscall.Stat_t); isUnix {
-		device, inode = uint64(stat.Dev), stat.Ino
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", host, device, inode))
-	return hex.EncodeToString(sum[:4]), nil
-}
-
-// writeWhole leaves either the whole file or none behind, wherever the process is stopped.
-func writeWhole(file string, data []byte) error {
-	draft := file + ".new"
-	if err := os.WriteFile(draft, data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(draft, file)
 }

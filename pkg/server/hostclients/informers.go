@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clients has the parts of the server that reach the cluster beside its controllers, each with a client of its own.
-package clients
+// Package hostclients has the parts of the server that reach the cluster beside its controllers, each with a client of its own.
+package hostclients
 
 import (
 	"fmt"
@@ -17,11 +17,11 @@ import (
 // clusterResync is that of the core API options.
 const clusterResync = 10 * time.Minute
 
-// ApplyTo does what the core API options do, but for their limit of five requests a second for all of admission: a box
+// ApplyCoreAPI does what the core API options do, but for their limit of five requests a second for all of admission: a box
 // that is created in a namespace with a quota takes one, and as many as are created at once in a new namespace ask for that.
 // As with a kube-apiserver, requests are limited where they come in, by priority and fairness, here and in the cluster.
-func ApplyTo(cluster *genericoptions.CoreAPIOptions, config *genericapiserver.RecommendedConfig) error {
-	if err := cluster.ApplyTo(config); err != nil {
+func ApplyCoreAPI(coreAPI *genericoptions.CoreAPIOptions, config *genericapiserver.RecommendedConfig) error {
+	if err := coreAPI.ApplyTo(config); err != nil {
 		return fmt.Errorf("applying the cluster options: %w", err)
 	}
 	config.ClientConfig.QPS = -1

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package storage
 
 import (
 	"math"
@@ -23,8 +23,7 @@ func TestNamespaceLimitOfAnOutsideEtcd(t *testing.T) {
 		{"no limit on purpose", -1, 512 << 20, 0},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			o := &StorageOptions{MaxNamespaceBytes: row.option}
-			if got := o.namespaceLimit(nil, row.memoryLimit); got != row.want {
+			if got := NamespaceLimit(row.option, nil, row.memoryLimit); got != row.want {
 				t.Errorf("got %d, want %d", got, row.want)
 			}
 		})

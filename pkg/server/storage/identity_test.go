@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package storage
 
 import (
 	"os"
@@ -12,7 +12,7 @@ import (
 
 func identity(t *testing.T, dataDir string) string {
 	t.Helper()
-	identity, err := (&StorageOptions{DataDir: dataDir}).Identity()
+	identity, err := Identity(dataDir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestTwoProcessesWithoutADataDirectoryAreTwo(t *testing.T) {
 }
 
 func TestAnIdentityThatCannotBeKept(t *testing.T) {
-	if identity, err := (&StorageOptions{DataDir: filepath.Join(t.TempDir(), "gone")}).Identity(); err == nil {
+	if identity, err := Identity(filepath.Join(t.TempDir(), "gone")); err == nil {
 		t.Errorf("got %s", identity)
 	}
 }
