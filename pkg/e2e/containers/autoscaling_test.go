@@ -23,11 +23,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// mostPods is what the autoscaler of a box under load may have.
+// mostPods is the maximum number of pods of the autoscaler of a box under load.
 const mostPods = 3
 
-// boxFollowsItsLoad: an autoscaler that sees the CPU of the pods, as the kubelet measures it, takes a box from one pod to three
-// while it is busy, and back to one. No request is lost meanwhile.
+// boxFollowsItsLoad checks an autoscaler with the CPU metrics of the kubelet. It scales a busy box from one pod to three, and an
+// idle box back to one. No request may be lost.
 func boxFollowsItsLoad(n *framework.Namespace) {
 	if !hasImage("localcluster-metrics-server-1.tar") {
 		n.T.Skip("there is no image of what collects metrics")
@@ -51,7 +51,7 @@ func boxFollowsItsLoad(n *framework.Namespace) {
 	traffic.expectNoneLost(n, "1")
 }
 
-// startLoad keeps a CPU busy by requests to the application, until the function that it returns is called, or the test ends.
+// startLoad keeps a CPU busy with requests to the application until the returned function is called or the test ends.
 func startLoad(t *testing.T, url string) (end func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var load sync.WaitGroup
@@ -70,7 +70,7 @@ func startLoad(t *testing.T, url string) (end func()) {
 	return end
 }
 
-// expectTop waits until "kubectl modelbox top" shows what the box uses.
+// expectTop waits until "kubectl modelbox top" shows the usage of the box.
 func expectTop(n *framework.Namespace) {
 	n.T.Helper()
 	line := regexp.MustCompile(`(?m)^web +([0-9]/)?[0-9] +[1-9][0-9]*m +[1-9][0-9]*% +[1-9][0-9]*Mi +<none>$`)
@@ -84,14 +84,14 @@ func expectTop(n *framework.Namespace) {
 	})
 }
 
-// collectMetrics returns when the cluster serves metrics of its pods, with what ends that.
+// collectMetrics starts metrics of pods, and waits until the cluster serves them. It returns a function that stops them.
 func collectMetrics(n *framework.Namespace) (end func()) {
 	n.T.Helper()
 	server, api := "--filename="+filepath.Join("testdata", "metrics-server.yaml"), "--filename="+filepath.Join("testdata", "metrics-apiservice.yaml")
 	const inSystem = "--namespace=" + metav1.NamespaceSystem
 	n.Kubectl.Run("apply", server, inSystem)
 	n.Kubectl.Run("rollout", "status", "deployment/metrics-server", "--timeout=5m", inSystem)
-	// The cluster deletes no namespace while an APIService announces an API that no server serves.
+	// The cluster does not complete the deletion of namespaces while an APIService is unavailable.
 	n.Kubectl.Run("apply", api)
 	n.Kubectl.Run("wait", "--for=condition=Available", "--timeout=5m", api)
 	return func() {
@@ -100,8 +100,8 @@ func collectMetrics(n *framework.Namespace) (end func()) {
 	}
 }
 
-// autoscaledByCPU asks for more CPU than the traffic of the test takes, and lets a busy pod have four times that, which is too
-// much for two.
+// autoscaledByCPU requests more CPU than the traffic of the test needs. A busy pod can use four times as much, which is more than
+// the target of two pods.
 func autoscaledByCPU(spec *modelv1.ModelBoxSpec) {
 	spec.Resources = &corev1.ResourceRequirements{Requests: framework.Resources("150m", ""), Limits: framework.Resources("600m", "")}
 	spec.Autoscaling = &modelv1.ModelBoxAutoscaling{
@@ -113,7 +113,8 @@ func autoscaledByCPU(spec *modelv1.ModelBoxSpec) {
 	}
 }
 
-// awaitScale waits, for as long as metrics take, until the autoscaler has scaled the box to so many pods and it is Ready.
+// awaitScale waits until the autoscaler has scaled the box to a number of pods and it is Ready. The timeout includes the delay of
+// metrics.
 func awaitScale(n *framework.Namespace, pods int) {
 	n.T.Helper()
 	framework.Eventually(n.T, 3*time.Minute, fmt.Sprintf("the box is scaled to %d pods", pods), func() error {

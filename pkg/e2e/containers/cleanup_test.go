@@ -20,8 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// TestContainerNodeLeavesNothingBehind runs a container node with the sample on it, ends it in the way users do and in
-// the worst one, and looks at all of the machine that a node changes.
+// TestContainerNodeLeavesNothingBehind runs a container node with the sample, stops it gracefully and kills it, and checks
+// everything on the machine that a node changes.
 func TestContainerNodeLeavesNothingBehind(t *testing.T) {
 	requireContainerNode(t)
 	for _, test := range []struct {
@@ -81,7 +81,7 @@ func TestContainerNodeLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// machineNow is what a machine has that a node could leave something in: by kind, a sorted list.
+// machineNow returns the state of the machine that a node could change: a sorted list for each kind.
 func machineNow(t *testing.T) map[string][]string {
 	t.Helper()
 	machine := map[string][]string{

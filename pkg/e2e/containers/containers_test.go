@@ -17,29 +17,29 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// The images of the test application, hack/images/testapp, that a container node has from its start.
+// The images of the test application, hack/images/testapp, which a container node imports at its start.
 const (
 	appImage    = "localcluster/testapp:1"
 	newAppImage = "localcluster/testapp:2"
 )
 
-// containerNode is the node whose pods are processes. The other nodes of its cluster are simulated.
+// containerNode is the name of the node that runs containers. The other nodes of its cluster are simulated.
 const containerNode = "container-node"
 
-// TestApplicationsRunInContainers is about what a simulated node cannot show: that applications run. It has the machine
-// for itself, and a control plane with nodes of both kinds.
+// TestApplicationsRunInContainers checks running applications, which simulated nodes do not have. It uses the machine alone, with a
+// control plane with nodes of both kinds.
 func TestApplicationsRunInContainers(t *testing.T) {
 	plane := newContainerPlane(t)
-	// These count what the server has open.
+	// These count the open files of the server.
 	t.Run("users get to what runs in a box", func(t *testing.T) { podAccessLeadsToPods(plane.NewNamespace(t)) })
 	t.Run("logs of a box", func(t *testing.T) { logsFollowABox(plane.NewNamespace(t)) })
 	t.Run("users debug what runs in a box", func(t *testing.T) { debuggersSeeTheTarget(plane.NewNamespace(t)) })
-	// Nothing else can be started on a node that is drained.
+	// A drained node starts no other pods.
 	t.Run("a drain keeps the disruption budget", func(t *testing.T) { drainKeepsTheDisruptionBudget(plane.NewNamespace(t)) })
-	// A proxy knows of a pod that is to stop later than the node does, and much later where the machine is busy.
+	// A proxy observes the deletion of a pod later than the node, and much later on a busy machine.
 	t.Run("a proxy leads to a box, and no change of the box loses a request", func(t *testing.T) { ingressLosesNoRequest(plane.NewNamespace(t)) })
 	t.Run("rolling updates, scaling and deleted pods lose no request", func(t *testing.T) { noRequestIsLost(plane.NewNamespace(t)) })
-	// A busy application uses little of a processor that many others want.
+	// A busy application gets little CPU time on a busy machine.
 	t.Run("a box follows its load", func(t *testing.T) { boxFollowsItsLoad(plane.NewNamespace(t)) })
 	for _, test := range []struct {
 		name string
@@ -64,8 +64,8 @@ func TestApplicationsRunInContainers(t *testing.T) {
 	}
 }
 
-// newContainerPlane returns a control plane with a container node: the test's own, unless the one that all tests share
-// has such a node. It skips the test where the machine cannot have one.
+// newContainerPlane returns a control plane with a container node: the shared control plane if it has such a node, and a separate
+// one otherwise. It skips the test if the machine cannot run a container node.
 func newContainerPlane(t *testing.T) *framework.ControlPlane {
 	t.Helper()
 	shared := framework.SharedControlPlane()
@@ -87,16 +87,16 @@ func containerNodeFlags() []string {
 	return []string{"--container-node", "--images=" + nodeImages()}
 }
 
-// nodeImages is the folder of the images that a container node has from its start.
+// nodeImages returns the directory of the images that a container node imports at its start.
 func nodeImages() string { return framework.InRepository("_output", "images", "node") }
 
-// hasImage says whether there is the archive of an image that is not built everywhere.
+// hasImage returns whether the archive of an image exists. Some images are not built on all machines.
 func hasImage(archive string) bool {
 	_, err := os.Stat(filepath.Join(nodeImages(), archive))
 	return err == nil
 }
 
-// newAppBox is a small box of the test application, which is reached through a node port.
+// newAppBox returns a small box of the test application with a node port.
 func newAppBox(name string, changes ...func(*modelv1.ModelBoxSpec)) *modelv1.ModelBox {
 	box := framework.NewBox(name, framework.WithImage(appImage), func(spec *modelv1.ModelBoxSpec) { spec.ServiceType = modelv1.ServiceTypeNodePort })
 	for _, change := range changes {
@@ -109,7 +109,7 @@ func withArgs(args ...string) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) { spec.Args = args }
 }
 
-// restartsOf is how often the containers of a box's pods were started again.
+// restartsOf returns the number of restarts of the containers of a box.
 func restartsOf(n *framework.Namespace, box string) int32 {
 	n.T.Helper()
 	pods, err := n.LivePods(box)
@@ -125,7 +125,7 @@ func restartsOf(n *framework.Namespace, box string) int32 {
 	return restarts
 }
 
-// nodesOf are the names of the nodes that the pods of a box run on.
+// nodesOf returns the names of the nodes of the pods of a box.
 func nodesOf(n *framework.Namespace, box string) map[string]bool {
 	n.T.Helper()
 	pods, err := n.LivePods(box)
@@ -139,7 +139,7 @@ func nodesOf(n *framework.Namespace, box string) map[string]bool {
 	return nodes
 }
 
-// bothKindsOfNodes: pods run on the container node, unless they ask for a simulated one.
+// bothKindsOfNodes checks that pods run on the container node unless they select a simulated node.
 func bothKindsOfNodes(n *framework.Namespace) {
 	n.CreateReadyBox(newAppBox("real"))
 	n.CreateReadyBox(newAppBox("simulated", framework.WithReplicas(3), func(spec *modelv1.ModelBoxSpec) {

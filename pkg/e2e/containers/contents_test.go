@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// resourceClassLimits: what a resource class says is what the kernel holds the container to.
+// resourceClassLimits checks that the cgroup of the container has the limits of the resource class.
 func resourceClassLimits(n *framework.Namespace) {
 	n.CreateReadyBox(newAppBox("web", func(spec *modelv1.ModelBoxSpec) { spec.ResourceType = modelv1.ResourceTypeSmall }))
 	const memory, cpuQuota, cpuPeriod = "2147483648", "100000", "100000" // 2Gi, one CPU
@@ -30,8 +30,8 @@ func resourceClassLimits(n *framework.Namespace) {
 	expectAnswer(n, "web", "/files/sys/fs/cgroup/cpu/cpu.cfs_period_us", cpuPeriod)
 }
 
-// containersGetWhatTheyAreGiven: environment and configuration are there, init containers run one after the other
-// before the main container, and sidecars of both kinds run beside it.
+// containersGetWhatTheyAreGiven checks the environment and the configuration, that init containers run sequentially before the main
+// container, and that sidecars of both kinds run with it.
 func containersGetWhatTheyAreGiven(n *framework.Namespace) {
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config"}, Data: map[string]string{"greeting": "hello", "COLOUR": "blue"}}
 	if _, err := n.ControlPlane.KubeClient.CoreV1().ConfigMaps(n.Name).Create(n.Ctx, config, metav1.CreateOptions{}); err != nil {

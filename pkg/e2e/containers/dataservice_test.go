@@ -17,11 +17,11 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// databaseImage starts as the images of MySQL do. It is there where it can be built, from Debian's packages.
+// databaseImage starts like the images of MySQL. It only exists if it can be built from Debian packages.
 const databaseImage = "localcluster/mariadb:1"
 
-// dataServiceRuns: the sample of a stack starts in order, over a database that takes its time, answers through all of its
-// components, and leaves nothing behind.
+// dataServiceRuns checks that the sample of a stack with a slow database starts in order, responds through all components, and
+// leaves no objects after its deletion.
 func dataServiceRuns(n *framework.Namespace) {
 	isRealDatabase := hasImage("localcluster-mariadb-1.tar")
 	createDataService(n, isRealDatabase)
@@ -65,7 +65,7 @@ func dataServiceRuns(n *framework.Namespace) {
 	})
 }
 
-// createDataService creates what is in the sample, with images that the container node has.
+// createDataService creates the objects of the sample, with images of the container node.
 func createDataService(n *framework.Namespace, isRealDatabase bool) {
 	n.T.Helper()
 	data, err := os.ReadFile(framework.Sample("dataservice.yaml"))
@@ -92,8 +92,7 @@ func createDataService(n *framework.Namespace, isRealDatabase bool) {
 	}
 }
 
-// runOnContainerNode lets the test application listen in the place of the box's own image, and the database be the one that
-// there is.
+// runOnContainerNode replaces the image of a box by the test application, and the database by the available database image.
 func runOnContainerNode(box *modelv1.ModelBoxSpec, isRealDatabase bool) {
 	isDatabase := strings.HasPrefix(box.Image, "mysql:")
 	if isDatabase && isRealDatabase {
@@ -107,7 +106,7 @@ func runOnContainerNode(box *modelv1.ModelBoxSpec, isRealDatabase bool) {
 	}
 }
 
-// expectStartInOrder checks that the box of every component was created after all that it depends on had become ready.
+// expectStartInOrder checks that the box of every component was created after all of its dependencies were ready.
 func expectStartInOrder(n *framework.Namespace, stack *modelv1.ModelStack) {
 	n.T.Helper()
 	boxes := map[string]*modelv1.ModelBox{}

@@ -14,8 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// restartPatience is how long three failures of the default liveness probe, ten seconds apart, and a new start may
-// take.
+// restartPatience is the timeout for three failures of the default liveness probe, ten seconds apart, and a restart.
 const restartPatience = 3 * time.Minute
 
 func lateListenerIsNotRestarted(n *framework.Namespace) {
@@ -26,7 +25,7 @@ func slowStarterIsNotKilled(n *framework.Namespace) {
 	startsWithoutRestart(n, "2m", 2*time.Minute)
 }
 
-// startsWithoutRestart checks that an application that listens only after a while is not Ready before, and then is.
+// startsWithoutRestart checks that a slow application is not Ready until it listens, and is not restarted.
 func startsWithoutRestart(n *framework.Namespace, listenAfter string, while time.Duration) {
 	n.T.Helper()
 	n.CreateBox(newAppBox("web", withArgs("-listen-after="+listenAfter)))
@@ -38,7 +37,7 @@ func startsWithoutRestart(n *framework.Namespace, listenAfter string, while time
 	framework.ExpectEqual(n.T, "restarts", int32(0), restartsOf(n, "web"))
 }
 
-// isStarting returns nil when the box has a pod whose main container runs, and is not ready.
+// isStarting returns nil if the box has a pod whose main container runs and is not ready.
 func isStarting(n *framework.Namespace, box string) error {
 	pods, err := n.LivePods(box)
 	if err != nil {

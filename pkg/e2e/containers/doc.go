@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package containers tests what a simulated node cannot show: applications that run, are reached, and are installed. It
-// needs a container node, which is Linux and root, and skips its tests elsewhere.
+// Package containers tests running applications, their reachability and the installation, for which simulated nodes are not enough.
+// It needs a container node, which requires Linux and root, and skips its tests otherwise.
 package containers

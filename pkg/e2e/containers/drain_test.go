@@ -17,10 +17,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// drainKeepsTheDisruptionBudget: a drain evicts the one of two pods that may be missing, and has to wait with the other one until
-// there is a node for its replacement, which is the same again here. No request is lost meanwhile.
+// drainKeepsTheDisruptionBudget checks that a drain evicts one of two pods, and waits with the other one until there is a node for
+// the replacement, which is the same node here. No request may be lost.
 func drainKeepsTheDisruptionBudget(n *framework.Namespace) {
-	// A drain asks for the pods of all namespaces. No other test has a box of that name.
+	// A drain selects pods of all namespaces. No other test has a box with this name.
 	const name = "drained"
 	n.CreateReadyBox(newAppBox(name, checkedOften, framework.WithReplicas(2), func(spec *modelv1.ModelBoxSpec) {
 		spec.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MinAvailable: ptr.To(intstr.FromInt32(1))}

@@ -18,12 +18,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// failingApplicationsSayWhy: what fails on a node is one word in the table and one line in the box.
+// failingApplicationsSayWhy checks that the table has a reason and the status a message for failures on a node.
 func failingApplicationsSayWhy(n *framework.Namespace) {
 	for _, test := range []struct {
 		name    string
 		spec    func(*modelv1.ModelBoxSpec)
-		reasons []string // any of them: a kubelet goes to and fro between some
+		reasons []string // any of them: a kubelet alternates between some reasons
 		message []string
 	}{
 		{

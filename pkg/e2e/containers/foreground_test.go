@@ -13,14 +13,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// foregroundDeletionWaitsForPods: a box that is deleted in the foreground is there until the last of its containers has
-// ended.
+// foregroundDeletionWaitsForPods checks that a box that is deleted in the foreground exists until its last container has ended.
 func foregroundDeletionWaitsForPods(n *framework.Namespace) {
 	n.CreateReadyBox(newAppBox("web", framework.WithReplicas(2)))
 	n.Kubectl.Run("delete", "modelbox/web", "--cascade=foreground", "--wait=false")
 	ending := 0
 	n.Eventually("the box is gone", func() error {
-		// In this order: a pod that is there after the box is one too many.
+		// Read the box before the pods: no pod may exist after the box.
 		_, boxErr := n.Boxes.Get(n.Ctx, "web", metav1.GetOptions{})
 		pods, err := n.Pods.List(n.Ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=web"})
 		if err != nil {

@@ -33,8 +33,8 @@ const (
 	ingressChanges = 6
 )
 
-// ingressLosesNoRequest: what asks a real proxy for the host of a box gets the box's answer, whatever is done to the box and its
-// Ingress meanwhile.
+// ingressLosesNoRequest checks that all requests for the host of a box through a real proxy succeed during changes of the box and
+// its Ingress.
 func ingressLosesNoRequest(n *framework.Namespace) {
 	if !hasImage("localcluster-nginx-1.tar") {
 		n.T.Skip("there is no image of a proxy")
@@ -74,7 +74,7 @@ func ingressLosesNoRequest(n *framework.Namespace) {
 			reloads := controller.reloads.Load()
 			traffic := startTraffic(t, visitor.transport, "http://"+ingressHost+"/version", "https://"+ingressHost+"/version")
 			test.disturb(n)
-			// A pod can lose requests as long as it is there.
+			// A pod can lose requests as long as it exists.
 			awaitSettledPods(n, "web", 2)
 			traffic.expectNoneLost(n, test.answers...)
 			t.Logf("the proxy loaded its configuration %d times", controller.reloads.Load()-reloads)
@@ -86,7 +86,7 @@ func ingressLosesNoRequest(n *framework.Namespace) {
 	n.T.Run("a Service that is annotated by hand", func(t *testing.T) { visitor.followAnnotations(n.In(t), class) })
 }
 
-// followAnnotations: what is annotated by hand is reached as long as it is.
+// followAnnotations checks that a manually annotated Service is reachable while it has the annotation.
 func (v *proxyVisitor) followAnnotations(n *framework.Namespace, class string) {
 	if err := n.ControlPlane.CheckServiceIngress(n.T); err != nil {
 		n.T.Skip("the server does not run the controller serviceingress: ", err)
@@ -119,7 +119,7 @@ func createIngressClass(n *framework.Namespace, name string) {
 	n.T.Cleanup(func() { _ = classes.Delete(context.WithoutCancel(n.Ctx), name, metav1.DeleteOptions{}) })
 }
 
-// createCertificate creates the Secret of the box's Ingress, and returns the CA that its certificate is from.
+// createCertificate creates the Secret of the Ingress of the box, and returns the CA of its certificate.
 func createCertificate(n *framework.Namespace) *x509.CertPool {
 	n.T.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey(ingressHost, nil, nil)
@@ -147,10 +147,10 @@ func withCertificate(spec *modelv1.ModelBoxSpec) {
 	spec.Ingress.TLS = &modelv1.ModelBoxIngressTLS{SecretName: ingressSecret}
 }
 
-// proxyVisitor asks the proxy for whatever host is in a URL, as if DNS had the proxy's address for all.
+// proxyVisitor sends all requests to the proxy, as if DNS had its address for all hosts.
 type proxyVisitor struct{ transport *http.Transport }
 
-// newProxyVisitor returns one that believes certificates only of these authorities.
+// newProxyVisitor returns a proxyVisitor that only trusts certificates of these authorities.
 func newProxyVisitor(n *framework.Namespace, proxy string, authorities *x509.CertPool) *proxyVisitor {
 	n.T.Helper()
 	addresses := map[string]string{}
@@ -170,7 +170,7 @@ func newProxyVisitor(n *framework.Namespace, proxy string, authorities *x509.Cer
 	}}
 }
 
-// awaitAnswer waits for an answer with that status.
+// awaitAnswer waits for a response with the status.
 func (v *proxyVisitor) awaitAnswer(n *framework.Namespace, url string, status int) {
 	n.T.Helper()
 	transport := v.transport.Clone()
@@ -189,7 +189,7 @@ func (v *proxyVisitor) awaitAnswer(n *framework.Namespace, url string, status in
 	})
 }
 
-// changeHost changes one of two hosts again and again: the new one answers then, and the old one no more.
+// changeHost repeatedly changes one of two hosts: the new host then responds, and the old one does not.
 func (v *proxyVisitor) changeHost(n *framework.Namespace) {
 	hostOf := func(change int) string { return fmt.Sprintf("web-%d.example.com", change) }
 	for change := range ingressChanges {

@@ -24,16 +24,16 @@ import (
 )
 
 const (
-	// proxyImage is nginx. It is there where it can be built, from Debian's packages.
+	// proxyImage is nginx. It only exists if it can be built from Debian packages.
 	proxyImage = "localcluster/nginx:1"
-	// loadConfiguration replaces the configuration of the proxy by the standard input. Requests that it has taken it answers as
-	// they were to be before.
+	// loadConfiguration replaces the configuration of the proxy by the standard input. Requests in progress use the former
+	// configuration.
 	loadConfiguration = "cat >/etc/nginx/conf.d/ingresses.conf && /usr/sbin/nginx -s reload"
 
 	ingressRetryPeriod = time.Second
 )
 
-// startProxy returns the name of a box with a proxy that leads nowhere yet.
+// startProxy starts a box with a proxy without routes, and returns its name.
 func startProxy(n *framework.Namespace) (box string) {
 	n.T.Helper()
 	n.CreateReadyBox(newAppBox("proxy", framework.WithImage(proxyImage), framework.WithReadinessProbe(framework.TCPSocket),
@@ -41,8 +41,8 @@ func startProxy(n *framework.Namespace) (box string) {
 	return "proxy"
 }
 
-// ingressController makes the configuration of a proxy from the Ingresses of one class, and says in them where the proxy is. It
-// stands in for the controllers that clusters have, and like them leads to the pods and not to the Service.
+// ingressController configures a proxy for the Ingresses of one class, and sets the address of the proxy in their status. It
+// replaces the Ingress controller of a cluster. Like those, it routes to pods and not to the Service.
 type ingressController struct {
 	n            *framework.Namespace
 	class, proxy string
@@ -54,7 +54,7 @@ type ingressController struct {
 	reloads      atomic.Int32
 }
 
-// startIngressController returns a controller that works until the test ends.
+// startIngressController starts a controller that runs until the test ends.
 func startIngressController(n *framework.Namespace, class, proxy string) *ingressController {
 	n.T.Helper()
 	address, _, err := net.SplitHostPort(nodePortAddress(n, proxy, 80))
@@ -94,7 +94,7 @@ func startIngressController(n *framework.Namespace, class, proxy string) *ingres
 	return c
 }
 
-// enqueue has everything looked at again. One more look is enough for whatever has changed until it begins.
+// enqueue enqueues a sync of everything. One sync is enough for all changes until it begins.
 func (c *ingressController) enqueue() {
 	select {
 	case c.changed <- struct{}{}:

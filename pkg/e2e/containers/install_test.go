@@ -27,26 +27,26 @@ import (
 )
 
 const (
-	// imagesVariable names the folder of the images that are installed then.
+	// imagesVariable is the environment variable with the directory of the images to install.
 	imagesVariable = "MODELBOX_E2E_IMAGES"
 
 	volumeCapacity = "10Gi"
-	// volumesOfOne way to install are at most as many as an etcd has members.
+	// volumesOfOne is the maximum number of volumes of one way to install: the number of members of an etcd.
 	volumesOfOne = 3
 
 	readme  = "README.md"
 	operate = "docs/operate.md"
 
-	// sampleBox and shop are an application: a box, and a stack with a box of another name.
+	// sampleBox and shop are the application: a box, and a stack with a box with another name.
 	sampleBox = "modelbox-sample"
 	shopBox   = "shop-api"
 	shop      = `{apiVersion: model.github.com/v1, kind: ModelStack, metadata: {name: shop}, spec: {components: [{name: api, box: {image: "nginx:1.7.9", ports: [{port: 80}]}}]}}`
 )
 
-// isWrong is what the plugin says of an installation that is not as it should be.
+// isWrong matches the findings of the plugin about an installation with problems.
 var isWrong = regexp.MustCompile(`(?m)^(Warning|Failed|Unknown) `)
 
-// block is the commands in a section of a document that begin so.
+// block selects the commands in a section of a document by their beginning.
 type block struct{ document, section, beginning string }
 
 var (
@@ -79,7 +79,7 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		install block
-		// help does what others do in a cluster before the server can start.
+		// help does the steps of other administrators before the server can start.
 		help func(*application)
 		use  func(*application)
 	}{
@@ -167,7 +167,7 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 	}
 }
 
-// application is what runs in a namespace while servers come and go.
+// application is an application in a namespace that runs while servers are installed and uninstalled.
 type application struct {
 	*framework.Namespace
 	deployments, pods map[types.UID]string
@@ -184,7 +184,7 @@ func (a *application) start() {
 	a.deployments, a.pods = a.running()
 }
 
-// expectNothingWrong fails the test unless the plugin finds the installation as it should be.
+// expectNothingWrong fails the test if the plugin finds problems of the installation.
 func (a *application) expectNothingWrong() {
 	a.T.Helper()
 	command := exec.CommandContext(a.Ctx, framework.Binary("kubectl-modelbox"), "doctor")
@@ -216,7 +216,7 @@ func (a *application) running() (deployments, pods map[types.UID]string) {
 	return deployments, pods
 }
 
-// expectUntouched fails the test unless the same Deployments and pods are there as at the start, and answer.
+// expectUntouched fails the test unless the same Deployments and pods exist as at the start, and respond.
 func (a *application) expectUntouched() {
 	a.T.Helper()
 	deployments, pods := a.running()
@@ -234,7 +234,7 @@ func (a *application) expectNoOwners() {
 	}
 }
 
-// expectServedByOtherPods deletes all pods of the servers, at which the application looks on.
+// expectServedByOtherPods deletes all pods of the servers, which must not affect the application.
 func (a *application) expectServedByOtherPods() {
 	a.T.Helper()
 	a.Kubectl.Run("delete", "pods", "--namespace="+framework.ServerNamespace, "--selector=app.kubernetes.io/name=modelbox-apiserver")
@@ -255,7 +255,7 @@ func (a *application) runOnce(cronJob string) {
 	a.Kubectl.Run("wait", "job/now", "--namespace="+framework.ServerNamespace, "--for=condition=Complete", "--timeout="+framework.Patience.String())
 }
 
-// defineCertManager has the cluster serve the kinds that cert-manager needs to issue certificates.
+// defineCertManager makes the cluster serve the kinds of cert-manager for certificates.
 func defineCertManager(n *framework.Namespace) {
 	n.T.Helper()
 	kinds := []string{"certificaterequests", "certificates", "clusterissuers", "issuers"}
@@ -274,7 +274,7 @@ func defineCertManager(n *framework.Namespace) {
 	})
 }
 
-// runCertManager runs cert-manager beside the cluster until the test ends, and waits until it has issued the certificate.
+// runCertManager runs cert-manager outside of the cluster until the test ends, and waits until it has issued the certificate.
 func (a *application) runCertManager() {
 	a.T.Helper()
 	command := exec.Command(framework.Binary("cert-manager"))
@@ -296,8 +296,7 @@ func (a *application) runCertManager() {
 	a.Kubectl.Run("wait", "certificates.cert-manager.io/modelbox-apiserver", "--namespace="+framework.ServerNamespace, "--for=condition=Ready", "--timeout="+framework.Patience.String())
 }
 
-// run runs the commands of the blocks as a user of the cluster would in the folder of the repository, but writes to
-// another one.
+// run runs the commands of the blocks in a copy of the directory of the repository, as a user of the cluster.
 func (a *application) run(blocks ...block) {
 	a.T.Helper()
 	folder := a.T.TempDir()
@@ -337,7 +336,7 @@ func (b block) read(t *testing.T) string {
 	return b.beginning + commands
 }
 
-// everything returns the names of all objects, by resource, but of those that come and go by themselves.
+// everything returns the names of all objects by resource, without objects that the cluster creates and deletes.
 func everything(n *framework.Namespace) map[string][]string {
 	n.T.Helper()
 	lists, err := n.ControlPlane.KubeClient.Discovery().ServerPreferredResources()
@@ -373,7 +372,7 @@ func everything(n *framework.Namespace) map[string][]string {
 	return all
 }
 
-// provideVolumes gives the claims of one way to install volumes, as a cluster with a storage class does by itself.
+// provideVolumes creates volumes for the claims of one way to install, like a storage class with a provisioner.
 func provideVolumes(t *testing.T, p *framework.ControlPlane) {
 	t.Helper()
 	for range volumesOfOne {
@@ -386,7 +385,7 @@ func provideVolumes(t *testing.T, p *framework.ControlPlane) {
 			Spec: corev1.PersistentVolumeSpec{
 				Capacity:    corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(volumeCapacity)},
 				AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-				// Where the directory of the cluster is on the node.
+				// The directory of the cluster on the node.
 				PersistentVolumeSource: corev1.PersistentVolumeSource{Local: &corev1.LocalVolumeSource{Path: "/run/localcluster/node/" + filepath.Base(folder)}},
 				NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 					MatchExpressions: []corev1.NodeSelectorRequirement{{

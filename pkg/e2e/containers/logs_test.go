@@ -21,20 +21,20 @@ import (
 const (
 	countingPods = 4
 	rollouts     = 3
-	// followers read the logs at a time.
+	// followers is the number of concurrent readers of the logs.
 	followers = 50
-	// longestShutdown is how long a server may take to end that does not wait for streams.
+	// longestShutdown is the time limit for a shutdown of a server that does not wait for streams.
 	longestShutdown = 30 * time.Second
 )
 
-// newCountingBox is a box whose pods write numbered lines, and a hundred of them when they are told to stop.
+// newCountingBox returns a box whose pods write numbered lines, and a hundred further lines after SIGTERM.
 func newCountingBox(name string, replicas int) *modelv1.ModelBox {
 	return newAppBox(name, framework.WithReplicas(int32(replicas)), withArgs("count", "20ms"), func(spec *modelv1.ModelBoxSpec) {
 		spec.Ports, spec.ServiceType = nil, ""
 	})
 }
 
-// logsFollowABox shows the logs of boxes as they are and as they go on.
+// logsFollowABox reads the logs of boxes with and without following them.
 func logsFollowABox(n *framework.Namespace) {
 	n.ControlPlane.GrantPodAccess(n.T)
 	for _, test := range []struct {
@@ -60,7 +60,7 @@ func follow(n *framework.Namespace, ctx context.Context, box string) *framework.
 	return framework.ReadLogs(stream)
 }
 
-// logsFollowRollouts counts the lines of each pod, from its first one to what it writes while it stops.
+// logsFollowRollouts counts the lines of each pod, from the first line to the lines during its stop.
 func logsFollowRollouts(n *framework.Namespace) {
 	n.CreateReadyBox(newCountingBox("counting", countingPods))
 	logs := follow(n, n.Ctx, "counting")
@@ -88,7 +88,7 @@ func logsFollowRollouts(n *framework.Namespace) {
 	n.T.Logf("%d lines of %d pods", total, len(byPod))
 }
 
-// expectCounted fails unless there is each line once, in order, and the last one.
+// expectCounted fails unless each line exists once, in order, including the last line.
 func expectCounted(t *testing.T, pod string, lines []string) {
 	t.Helper()
 	for i, line := range lines {
@@ -103,7 +103,7 @@ func expectCounted(t *testing.T, pod string, lines []string) {
 	}
 }
 
-// logsFollowRestarts follows a container that ends by itself, and is started again and again, from before it is there.
+// logsFollowRestarts follows a container that repeatedly ends and is restarted. It starts to follow before the container exists.
 func logsFollowRestarts(n *framework.Namespace) {
 	const instances, lines = 3, 50
 	n.CreateBox(newAppBox("restarting", withArgs("count", "1ms", fmt.Sprint(lines)), func(spec *modelv1.ModelBoxSpec) {
@@ -130,8 +130,9 @@ func expectLines(logs *framework.Logs, least int) error {
 	return nil
 }
 
-// manyFollowers has 50 followers of a pod, each of which takes one of the 128 instances of inotify that a user of the node has. Half of them are broken off, and the others follow the box to its end: the
-// server has as many goroutines and open files as before.
+// manyFollowers has 50 followers of a pod, each of which takes one of the 128 instances of inotify that a user of the node has.
+// Half of them are broken off, and the others follow the box to its end: the server has as many goroutines and open files as
+// before.
 func manyFollowers(n *framework.Namespace) {
 	goroutines, files := serverCosts(n)
 	n.CreateReadyBox(newCountingBox("followed", 1))
@@ -165,7 +166,7 @@ func manyFollowers(n *framework.Namespace) {
 		if err != nil || len(byPod) != 1 {
 			n.T.Errorf("follower %d has lines of %d pods, and ends with %v", follower, len(byPod), err)
 		}
-		// What a pod writes at its end is lost to followers that its kubelet has no instance for.
+		// The last lines of a pod are lost for followers for which the kubelet has no inotify instance.
 		for pod, lines := range byPod {
 			last := len(lines) - 1
 			expectCounted(n.T, pod, append(slices.Clone(lines[:last]), fmt.Sprintf("end %d", last)))
@@ -180,7 +181,7 @@ func manyFollowers(n *framework.Namespace) {
 	})
 }
 
-// followersAreToldOfTheEnd: a stream that ends because the server does, must not look as if there was no more.
+// followersAreToldOfTheEnd checks that a stream that ends with its server returns an error.
 func followersAreToldOfTheEnd(n *framework.Namespace) {
 	n.CreateReadyBox(newCountingBox("interrupted", 1))
 	logs := follow(n, n.Ctx, "interrupted")

@@ -22,7 +22,7 @@ const (
 	servingPods    = 4
 )
 
-// noRequestIsLost: whatever is done to the pods of a box on purpose, its clients do not notice.
+// noRequestIsLost checks that no request fails during intended changes of the pods of a box.
 func noRequestIsLost(n *framework.Namespace) {
 	n.CreateReadyBox(newAppBox("web", framework.WithReplicas(servingPods), checkedOften))
 	awaitAnswer(n, "web", "/version")
@@ -39,14 +39,14 @@ func noRequestIsLost(n *framework.Namespace) {
 			n := n.In(t)
 			traffic := startTraffic(t, &http.Transport{}, nodePortURL(n, "web", 80)+"/version")
 			test.disturb(n)
-			// A pod can lose requests as long as it is there.
+			// A pod can lose requests as long as it exists.
 			awaitSettledPods(n, "web", servingPods)
 			traffic.expectNoneLost(n, test.answers...)
 		})
 	}
 }
 
-// checkedOften is ready sooner than by the default probe, so that the same time has more updates.
+// checkedOften sets a readiness probe with a short period, so that more updates fit into the time.
 func checkedOften(spec *modelv1.ModelBoxSpec) {
 	spec.ReadinessProbe = &corev1.Probe{
 		ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/ready", Port: intstr.FromInt32(80)}},
@@ -54,7 +54,7 @@ func checkedOften(spec *modelv1.ModelBoxSpec) {
 	}
 }
 
-// updateTimes updates box "web" to and fro that often. An even number leaves it as it was.
+// updateTimes updates box "web" between two specs a number of times. An even number restores its spec.
 func updateTimes(count int) func(n *framework.Namespace) {
 	return func(n *framework.Namespace) {
 		for update := range count {
@@ -94,7 +94,7 @@ func deleteOneByOne(n *framework.Namespace) {
 	}
 }
 
-// awaitSettledPods waits until the box has that many pods, all of them ready, and none that is still on its way out.
+// awaitSettledPods waits until the box has the number of pods, all of them ready, and no pods that are being deleted.
 func awaitSettledPods(n *framework.Namespace, box string, count int) {
 	n.T.Helper()
 	n.Eventually(fmt.Sprintf("box %s has %d pods", box, count), func() error {

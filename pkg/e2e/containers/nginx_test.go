@@ -21,7 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// nginxTemplate asks a pod once: what goes wrong with it is not made good by another one.
+// nginxTemplate sends each request to one pod, without retries with other pods.
 var nginxTemplate = template.Must(template.New("ingresses.conf").Parse(`
 proxy_http_version 1.1;
 proxy_set_header Host $host;
@@ -52,7 +52,7 @@ server {
 }
 {{end}}`))
 
-// nginx is what the configuration is made from.
+// nginx has the values for the template of the configuration.
 type nginx struct {
 	// Upstreams are the addresses of ready pods.
 	Upstreams map[string][]string
@@ -66,7 +66,7 @@ type nginxServer struct {
 	Locations map[string]string
 }
 
-// nginxConfiguration returns what leads to the pods behind the Ingresses, which have a host in each of their rules.
+// nginxConfiguration returns the configuration for the Ingresses, with routes to their pods. Each of their rules must have a host.
 func nginxConfiguration(ingresses []*networkingv1.Ingress, backends *backends) (string, error) {
 	nginx := nginx{Upstreams: map[string][]string{}, Servers: map[string]*nginxServer{}}
 	for _, ingress := range ingresses {
@@ -104,7 +104,7 @@ func nginxConfiguration(ingresses []*networkingv1.Ingress, backends *backends) (
 	return configuration.String(), nil
 }
 
-// nginxLocations returns what matches the path: nginx knows prefixes of characters, an Ingress those of elements.
+// nginxLocations returns the locations for a path. A prefix in nginx is by characters, and a prefix in an Ingress by path elements.
 func nginxLocations(path networkingv1.HTTPIngressPath) []string {
 	folder := strings.TrimSuffix(path.Path, "/")
 	switch {
@@ -117,14 +117,14 @@ func nginxLocations(path networkingv1.HTTPIngressPath) []string {
 	}
 }
 
-// backends is what Ingresses refer to.
+// backends has the objects that Ingresses refer to.
 type backends struct {
 	services corelisters.ServiceNamespaceLister
 	slices   discoverylisters.EndpointSliceNamespaceLister
 	secrets  corelisters.SecretNamespaceLister
 }
 
-// addresses returns those of the ready pods of a Service, sorted.
+// addresses returns the sorted addresses of the ready pods of a Service.
 func (b *backends) addresses(backend *networkingv1.IngressServiceBackend) ([]string, error) {
 	service, err := b.services.Get(backend.Name)
 	if err != nil {
@@ -161,7 +161,7 @@ func readyAddresses(slice *discoveryv1.EndpointSlice, port int32) []string {
 	return addresses
 }
 
-// certificate returns the Secret of the Ingress for the host, nil where there is none.
+// certificate returns the Secret of the Ingress for the host, nil if there is none.
 func (b *backends) certificate(ingress *networkingv1.Ingress, host string) (*corev1.Secret, error) {
 	for _, tls := range ingress.Spec.TLS {
 		if slices.Contains(tls.Hosts, host) {
@@ -172,7 +172,7 @@ func (b *backends) certificate(ingress *networkingv1.Ingress, host string) (*cor
 	return nil, nil
 }
 
-// ignoreNotFound returns no error for what will be there later: the controller is told then.
+// ignoreNotFound returns nil for NotFound, because the creation of the object triggers another sync.
 func ignoreNotFound(err error) error {
 	if apierrors.IsNotFound(err) {
 		return nil

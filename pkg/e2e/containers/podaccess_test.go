@@ -28,15 +28,15 @@ import (
 )
 
 const (
-	// sessions are how many there are of a subresource at a time.
+	// sessions is the number of concurrent sessions of a subresource.
 	sessions = 50
-	// sessionBytes are what each of them sends, and gets back.
+	// sessionBytes is the number of bytes that each session sends and receives.
 	sessionBytes = 1 << 20
-	// spare are the goroutines and open files that come and go by themselves.
+	// spare is the allowed difference of goroutines and open files.
 	spare = 20
 )
 
-// podAccessLeadsToPods leads to what runs in pods by the names of their boxes, through the aggregation layer.
+// podAccessLeadsToPods connects to pods by the names of their boxes, through the aggregation layer.
 func podAccessLeadsToPods(n *framework.Namespace) {
 	n.ControlPlane.GrantPodAccess(n.T)
 	n.CreateReadyBox(newAppBox("web", func(spec *modelv1.ModelBoxSpec) {
@@ -70,7 +70,7 @@ func execPassesOn(n *framework.Namespace, protocol string) {
 	}
 }
 
-// attachIsConnected reads from a container that sends back what it gets.
+// attachIsConnected attaches to a container that echoes its input.
 func attachIsConnected(n *framework.Namespace, protocol string) {
 	ctx, cancel := context.WithTimeout(n.Ctx, framework.Patience)
 	defer cancel()
@@ -92,8 +92,8 @@ func attachIsConnected(n *framework.Namespace, protocol string) {
 	<-ended
 }
 
-// manySessions has 50 sessions that all get back what they send. Then half of them end by their input, and the other half are
-// broken off: the server has as many goroutines and open files as before.
+// manySessions runs 50 sessions that echo their input. Then half of them end with their input, and the connections of the other
+// half are closed. The server must have as many goroutines and open files as before.
 func manySessions(n *framework.Namespace, protocol string) {
 	goroutines, files := serverCosts(n)
 	input := randomText(sessionBytes)
@@ -146,14 +146,14 @@ func manySessions(n *framework.Namespace, protocol string) {
 	})
 }
 
-// serverCosts returns how many goroutines and open files the server has.
+// serverCosts returns the number of goroutines and open files of the server.
 func serverCosts(n *framework.Namespace) (goroutines, files float64) {
 	n.T.Helper()
 	metrics := framework.Scrape(n.T, n.ControlPlane.DirectClient(n.T))
 	return framework.Sum(metrics, "go_goroutines", nil), framework.Sum(metrics, "process_open_fds", nil)
 }
 
-// awaitedBytes is a writer that says when it has got so many bytes.
+// awaitedBytes is a writer with a channel that is closed after a number of bytes.
 type awaitedBytes struct {
 	mu       sync.Mutex
 	missing  int
@@ -177,7 +177,7 @@ func (w *awaitedBytes) isComplete() bool {
 	return w.missing <= 0
 }
 
-// portForwardLeads asks the application through a port of the test.
+// portForwardLeads sends a request to the application through a forwarded port.
 func portForwardLeads(n *framework.Namespace, protocol string) {
 	config := n.ControlPlane.Config
 	location, err := n.StreamURL(config, "web", "portforward", &modelv1.ModelBoxPortForwardOptions{})

@@ -21,17 +21,17 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// The image that has a shell, of those that a container node has from its start.
+// An image of the container node with a shell.
 const (
 	shellImage   = "localcluster/mariadb:1"
 	shellArchive = "localcluster-mariadb-1.tar"
 	shell        = "/bin/busybox"
 )
 
-// appProcess is the process of the test application as another container sees it that shares its process namespace.
+// appProcess is the process of the test application in another container that shares its process namespace.
 const appProcess = "/testapp -version=1"
 
-// debuggersSeeTheTarget adds containers of another image to the pods of a box that runs.
+// debuggersSeeTheTarget adds containers with another image to the pods of a running box.
 func debuggersSeeTheTarget(n *framework.Namespace) {
 	if !hasImage(shellArchive) {
 		n.T.Skip("no image with a shell has been built")
@@ -113,7 +113,7 @@ func checkRuns(n *framework.Namespace, pod, container string) error {
 	return fmt.Errorf("it does not run: %+v", live.Status.EphemeralContainerStatuses)
 }
 
-// debugByPlugin does the same by the command, and has it say why a container does not run.
+// debugByPlugin does the same with the plugin, which must also report why a container does not run.
 func debugByPlugin(n *framework.Namespace) {
 	command := func(arguments ...string) *exec.Cmd {
 		return exec.CommandContext(n.Ctx, framework.Binary("kubectl-modelbox"), append([]string{"debug", "web", "--namespace=" + n.Name, "--kubeconfig=" + n.ControlPlane.Kubeconfig()}, arguments...)...)
@@ -122,7 +122,7 @@ func debugByPlugin(n *framework.Namespace) {
 		return framework.RunKubectl(command(arguments...), "")
 	}
 
-	// An attachment ends with its input, before what that asks for is printed: a user types on.
+	// Keep the input open, because the attachment ends with its input, before the output of the command is printed.
 	typing := command("--stdin", "--image="+shellImage, "--", shell, "sh")
 	input, err := typing.StdinPipe()
 	if err != nil {
@@ -154,7 +154,7 @@ func debugByPlugin(n *framework.Namespace) {
 	}
 }
 
-// screenOf is what a command has printed. When that has the text for the first time, seen is called.
+// screenOf has the output of a command. It calls seen when the output first contains the text.
 type screenOf struct {
 	strings.Builder
 	text string

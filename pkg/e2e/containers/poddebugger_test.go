@@ -13,8 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// podDebuggersSeeTheirTargets has containers of a PodDebugger in the pods of a box: they run, see the processes of the application,
-// and their logs can be read, as the state of one that has ended can.
+// podDebuggersSeeTheirTargets adds containers of a PodDebugger to the pods of a box. They run, see the processes of the
+// application, and their logs and the state of an ended container can be read.
 func podDebuggersSeeTheirTargets(n *framework.Namespace) {
 	const image, archive, busybox = "localcluster/mariadb:1", "localcluster-mariadb-1.tar", "/bin/busybox"
 	if !hasImage(archive) {

@@ -12,13 +12,12 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// sampleAnswers checks that the sample answers through its node port from outside the cluster, and through its cluster IP from a
-// pod.
+// sampleAnswers checks that the sample responds at its node port from outside of the cluster, and at its cluster IP from a pod.
 func sampleAnswers(n *framework.Namespace) {
 	remove := func() {
 		n.Kubectl.Run("delete", "--filename="+framework.Sample("modelbox.yaml"), "--cascade=foreground")
 	}
-	// The next test wants the same node port.
+	// The next test uses the same node port.
 	defer remove()
 	for _, start := range []string{"cold", "warm"} {
 		applied := time.Now()

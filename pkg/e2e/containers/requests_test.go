@@ -16,16 +16,16 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// answerTimeout is how long an application may take to answer. A machine that is busy is no bug.
+// answerTimeout is the timeout for a response of an application. It is long, because the machine may be busy.
 const answerTimeout = 20 * time.Second
 
-// nodePortURL is where a port of a box is reached from outside the cluster.
+// nodePortURL returns the URL of a port of a box from outside of the cluster.
 func nodePortURL(n *framework.Namespace, box string, port int32) string {
 	n.T.Helper()
 	return "http://" + nodePortAddress(n, box, port)
 }
 
-// nodePortAddress is the IP address and the port of nodePortURL.
+// nodePortAddress returns the IP address and the port of nodePortURL.
 func nodePortAddress(n *framework.Namespace, box string, port int32) string {
 	n.T.Helper()
 	node, err := n.ControlPlane.KubeClient.CoreV1().Nodes().Get(n.Ctx, containerNode, metav1.GetOptions{})
@@ -47,7 +47,7 @@ func nodePortAddress(n *framework.Namespace, box string, port int32) string {
 	return ""
 }
 
-// visit returns what an application answers to one request over a connection of its own.
+// visit returns the response of an application to one request over a new connection.
 func visit(method, url string) (string, error) {
 	request, err := http.NewRequest(method, url, nil)
 	if err != nil {
@@ -57,8 +57,7 @@ func visit(method, url string) (string, error) {
 	return framework.Answer(&http.Client{Timeout: answerTimeout}, request)
 }
 
-// awaitAnswer returns what the box answers as soon as it does: a Service leads to its pods a moment after they are
-// ready.
+// awaitAnswer waits until the box responds, and returns the response. A Service routes to its pods a moment after they are ready.
 func awaitAnswer(n *framework.Namespace, box, path string) string {
 	n.T.Helper()
 	var answer string
@@ -70,7 +69,7 @@ func awaitAnswer(n *framework.Namespace, box, path string) string {
 	return answer
 }
 
-// tell has the one pod of a box do something.
+// tell sends a command to the only pod of a box.
 func tell(n *framework.Namespace, box, path string) {
 	n.T.Helper()
 	awaitAnswer(n, box, "/version")
@@ -79,7 +78,7 @@ func tell(n *framework.Namespace, box, path string) {
 	}
 }
 
-// expectAnswer checks what the box answers, which may have spaces around.
+// expectAnswer checks the response of the box, without leading and trailing spaces.
 func expectAnswer(n *framework.Namespace, box, path, want string) {
 	n.T.Helper()
 	framework.ExpectEqual(n.T, path+" of box "+box, want, strings.TrimSpace(awaitAnswer(n, box, path)))

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// Half of the clients keep their connection, half make one for every request.
+	// Half of the clients keep their connection, and half open a new connection for every request.
 	trafficClients = 8
-	// trafficPause is between two requests of a client.
+	// trafficPause is the time between two requests of a client.
 	trafficPause = 20 * time.Millisecond
 )
 
-// traffic is clients that ask a box all the time.
+// traffic has clients that continuously send requests to a box.
 type traffic struct {
 	stop    context.CancelFunc
 	clients sync.WaitGroup
@@ -34,8 +34,8 @@ type traffic struct {
 	failures []string
 }
 
-// startTraffic sends requests until the traffic is ended, or the test is. The clients share the URLs out among themselves, and
-// reach them as the transport does.
+// startTraffic sends requests until the traffic or the test ends. It distributes the URLs over the clients, which use the
+// transport.
 func startTraffic(t *testing.T, transport *http.Transport, urls ...string) *traffic {
 	ctx, cancel := context.WithCancel(t.Context())
 	traffic := &traffic{stop: cancel, answers: map[string]int{}}
@@ -59,10 +59,10 @@ func (t *traffic) ask(ctx context.Context, transport *http.Transport, url string
 			return
 		case <-pause.C:
 		}
-		// Not under ctx: a request that was sent is to be answered.
+		// Do not use ctx, because every sent request must get a response.
 		request, err := http.NewRequest(http.MethodGet, url, nil)
 		if err != nil {
-			panic(err) // it is not a URL
+			panic(err) // the URL is invalid
 		}
 		began := time.Now()
 		answer, err := framework.Answer(client, request)
@@ -80,13 +80,13 @@ func (t *traffic) count(answer string, err error, began time.Time) {
 	t.answers[answer]++
 }
 
-// end returns when every request has been answered, or has failed.
+// end stops the traffic, and waits until every request has a response or has failed.
 func (t *traffic) end() {
 	t.stop()
 	t.clients.Wait()
 }
 
-// expectNoneLost ends the traffic, and checks that every request got one of these answers, and each of them was given.
+// expectNoneLost ends the traffic, and checks that every request got one of these responses, and that each of them occurred.
 func (t *traffic) expectNoneLost(n *framework.Namespace, answers ...string) {
 	n.T.Helper()
 	t.end()

@@ -14,26 +14,26 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// Report is what is wrong with a history.
+// Report has the violations in a history.
 type Report struct {
-	// Errors are empty where nothing is.
+	// Errors has the violations, empty for none.
 	Errors []error
-	// Undecided are objects that the time did not suffice for.
+	// Undecided has the objects that could not be checked within the time.
 	Undecided []Key
-	// Illegal are the objects whose operations no order explains.
+	// Illegal has the objects whose operations are not linearizable.
 	Illegal []Picture
 }
 
-// Picture shows the operations of an object, and how far an order of them explains what clients were told.
+// Picture shows the operations of an object, and the longest linearizable prefix.
 type Picture struct {
 	Key  Key
 	info porcupine.LinearizationInfo
 }
 
-// Write writes a page for a browser.
+// Write writes the picture as an HTML page.
 func (p Picture) Write(to io.Writer) error { return porcupine.Visualize(model, p.info, to) }
 
-// Check checks a history, and takes at most that long for the operations of each object.
+// Check checks a history. timeout limits the time for the operations of each object.
 func Check(history History, timeout time.Duration) Report {
 	store := newStore(history.Changes)
 	operations, errs := store.settle(history.Operations)
@@ -73,18 +73,18 @@ func Check(history History, timeout time.Duration) Report {
 	return report
 }
 
-// never is when a request returns that may still be served.
+// never is the end time of a request that may still be served.
 const never = time.Duration(math.MaxInt64)
 
-// observation is that a client was told of a revision.
+// observation is the observation of a revision by a client.
 type observation struct {
 	revision int64
 	at       time.Duration
 	what     string
 }
 
-// checkRevisions checks that a write has a higher revision than all that a client was told before it was asked for, and a list
-// none that is lower.
+// checkRevisions checks that a write has a higher revision than all revisions that clients observed before the request, and that a
+// list does not have a lower revision.
 func checkRevisions(history History) []error {
 	type demand struct {
 		observation
@@ -133,8 +133,8 @@ func checkRevisions(history History) []error {
 	return errs
 }
 
-// checkExpired checks that a watch goes on from what a client has seen, unless the server has ended since then: one that is
-// started knows nothing of before.
+// checkExpired checks that a watch can resume from an observed revision, unless the server has restarted since then: a started
+// server has no earlier events.
 func checkExpired(history History) []error {
 	var errs []error
 	for _, expired := range history.Expired {

@@ -21,10 +21,10 @@ func object(uid string, revision, generation int64, spec, note string) Object {
 	return Object{types.UID(uid), revision, generation, spec, note}
 }
 
-// at is a second of the history.
+// at returns a time in the history, in seconds.
 func at(second float64) time.Duration { return time.Duration(second * float64(time.Second)) }
 
-// op is an operation on the box.
+// op returns an operation on the box.
 func op(client int, call, returned float64, request Request, outcome Outcome, object Object) Operation {
 	request.Key = box
 	return Operation{Client: client, Request: request, Response: Response{outcome, object}, Call: at(call), Return: at(returned)}
@@ -32,7 +32,7 @@ func op(client int, call, returned float64, request Request, outcome Outcome, ob
 
 var none Object
 
-// life is a history of one object, in which nothing is wrong: it is created, changed in each way, deleted and created again.
+// life returns a valid history of one object: it is created, changed in each way, deleted and created again.
 func life() History {
 	created := object("u1", 10, 1, "s1", "n1")
 	updated := object("u1", 12, 2, "s2", "n2")
@@ -93,7 +93,7 @@ func life() History {
 	}
 }
 
-// tell replaces what the client was told by an operation of life.
+// tell replaces the response of an operation of life.
 func tell(number int, outcome Outcome, object Object) func(*History) {
 	return func(h *History) { h.Operations[number].Response = Response{outcome, object} }
 }
@@ -102,7 +102,7 @@ func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*History)
-		// errors are parts of all errors, in their order.
+		// errors are parts of the expected errors, in their order.
 		errors []string
 	}{
 		{"a history in which nothing is wrong", func(*History) {}, nil},
@@ -137,7 +137,7 @@ func TestCheck(t *testing.T) {
 		}, []string{"create spec=s4 note=n4", "it told of DELETED", "no order"}},
 		{"a double create", tell(3, Done, object("u9", 12, 1, "x1", "x1")), []string{"not in the store: create spec=x1", "no order"}},
 		{"an update in spite of its precondition", tell(5, Done, object("u1", 13, 3, "x2", "x2")), []string{"not in the store: update spec=x2", "13 was told of before", "no order"}},
-		{"a conflict without a cause", tell(4, Conflict, none), []string{"a change that no client asked for: MODIFIED", "no order"}},
+		{"a conflict without a cause", tell(4, Conflict, none), []string{"a change that no client has requested: MODIFIED", "no order"}},
 		{"an update without a precondition that conflicts", func(h *History) { h.Operations[5].Request.Revision = 0 }, []string{"no order"}},
 		{"a deletion in spite of its precondition", tell(10, Done, Object{UID: "u2"}), []string{"not in the store: delete", "no order"}},
 		{"an object that is deleted twice", tell(10, Done, Object{UID: "u1"}), []string{"answers two clients", "no order"}},
@@ -147,9 +147,9 @@ func TestCheck(t *testing.T) {
 			}
 		}, []string{"no order"}},
 		{"a change without a request", func(h *History) { h.Operations = append(h.Operations[:6], h.Operations[7:]...) }, []string{
-			"a change that no client asked for: MODIFIED modelboxes/a {revision 13", "no order"}},
+			"a change that no client has requested: MODIFIED modelboxes/a {revision 13", "no order"}},
 		{"a write that is acknowledged with what another one wrote", tell(6, Done, object("u1", 12, 2, "s2", "n2")), []string{
-			"answers two clients", "no client asked for", "told of before", "no order"}},
+			"answers two clients", "no client has requested", "told of before", "no order"}},
 
 		{"a write that was not answered and was served", tell(6, Unknown, none), nil},
 		{"a write that was not answered and was not served", func(h *History) {
@@ -232,8 +232,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckTellsWhatItCannotDecide gives no time.
-func TestCheckTellsWhatItCannotDecide(t *testing.T) {
+// TestCheckReportsUndecidedObjects checks a history without any time.
+func TestCheckReportsUndecidedObjects(t *testing.T) {
 	history := life()
 	for i := range 30 {
 		history.Operations = append(history.Operations, op(10+i, 0, 30, Request{Verb: Get}, Done, object("u1", 15, 3, "s3", "n3")))

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// requestTimeout is shorter than some of the times for which servers are frozen: a server may then serve a request whose client
-	// no longer waits.
+	// requestTimeout is shorter than some of the times for which servers are frozen, so that a server may serve a request after its
+	// client has timed out.
 	requestTimeout = 2 * time.Second
 	// maxPause is the longest pause between two requests of a client.
 	maxPause = 10 * time.Millisecond
@@ -31,7 +31,7 @@ const (
 	unservedPause = 100 * time.Millisecond
 )
 
-// client asks for one thing after the other.
+// client sends one request after the other.
 type client struct {
 	t         *testing.T
 	number    int
@@ -39,7 +39,7 @@ type client struct {
 	namespace string
 	recorder  *recorder
 	random    *rand.Rand
-	// known is what the client was told last of each object.
+	// known has the last observed state of each object.
 	known map[Key]Object
 	wrote int
 }
@@ -47,7 +47,7 @@ type client struct {
 // keys are the objects that clients compete for.
 var keys = []Key{{boxes, "a"}, {boxes, "b"}, {boxes, "c"}, {stacks, "a"}, {stacks, "b"}}
 
-// run asks until ctx is done.
+// run sends requests until ctx is done.
 func (c *client) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		pause := time.Duration(c.random.Int64N(int64(maxPause)))
@@ -58,7 +58,7 @@ func (c *client) run(ctx context.Context) {
 	}
 }
 
-// ask asks for something, and tells whether that was served.
+// ask sends a random request, and returns whether it was served.
 func (c *client) ask() bool {
 	key := keys[c.random.IntN(len(keys))]
 	if c.random.IntN(20) == 0 {
@@ -84,12 +84,12 @@ func (c *client) ask() bool {
 	}
 	isServed := c.do(request)
 	if isServed && c.random.IntN(2) == 0 {
-		return c.do(Request{Verb: Get, Key: key}) // at once: what is stale is so for some milliseconds
+		return c.do(Request{Verb: Get, Key: key}) // immediately, because a cache is only stale for some milliseconds
 	}
 	return isServed
 }
 
-// demand adds a precondition, or none.
+// demand adds a random precondition, or none.
 func (c *client) demand(request *Request) {
 	switch known := c.known[request.Key]; c.random.IntN(4) {
 	case 0:
@@ -100,7 +100,7 @@ func (c *client) demand(request *Request) {
 	}
 }
 
-// do sends a request and records what it was answered. It tells whether the request was served.
+// do sends a request and records the response. It returns whether the request was served.
 func (c *client) do(request Request) bool {
 	c.wrote++
 	written := fmt.Sprintf("%d-%d", c.number, c.wrote)
@@ -149,7 +149,7 @@ func parseAnswer(request Request, data []byte) (Object, error) {
 	return object, err
 }
 
-// send sends a request once: nothing is repeated that was not answered.
+// send sends a request once, without retries.
 func (c *client) send(request Request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
@@ -187,7 +187,7 @@ func (c *client) send(request Request) ([]byte, error) {
 	return answer(of.AbsPath(path).MaxRetries(0).Do(ctx))
 }
 
-// answer returns the body of an answer, or the error that it says.
+// answer returns the body of a response, or its error.
 func answer(result rest.Result) ([]byte, error) {
 	if err := result.Error(); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (c *client) path(resource string) string {
 	return "/apis/" + modelv1.SchemeGroupVersion.String() + "/namespaces/" + c.namespace + "/" + resource
 }
 
-// list lists a resource and records the answer.
+// list lists a resource and records the response.
 func (c *client) list(resource string) (List, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 	defer cancel()
@@ -219,15 +219,15 @@ func (c *client) list(resource string) (List, error) {
 	return list, nil
 }
 
-// The outcomes of requests that are in no history.
+// The outcomes of requests that a history does not include.
 const (
 	// unserved is the outcome of a request that certainly had no effect.
 	unserved Outcome = "unserved"
-	// invalid is the outcome of a request that no client should have made.
+	// invalid is the outcome of an invalid request.
 	invalid Outcome = "invalid"
 )
 
-// outcomeOf returns how a request ended.
+// outcomeOf returns the outcome of a request.
 func outcomeOf(request Request, err error) Outcome {
 	var status apierrors.APIStatus
 	switch {
@@ -238,14 +238,14 @@ func outcomeOf(request Request, err error) Outcome {
 	case !errors.As(err, &status):
 		return Unknown
 	case apierrors.IsTooManyRequests(err), apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		return unserved // a server that has just started does not know yet who may ask
+		return unserved // a server that has just started cannot authorize requests yet
 	case apierrors.IsServiceUnavailable(err) && strings.Contains(err.Error(), "is starting and not ready yet"):
 		return unserved
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
 		return invalid
 	}
 	if details := status.Status().Details; details == nil || details.Name != request.Key.Name {
-		return Unknown // it is not about the object
+		return Unknown // the error is not about the object
 	}
 	switch status.Status().Reason {
 	case metav1.StatusReasonNotFound:

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// minCalm and maxCalm are between two disruptions.
+	// minCalm and maxCalm limit the time between two disruptions.
 	minCalm = time.Second
 	maxCalm = 3 * time.Second
-	// minFrost and maxFrost are how long a server stands still.
+	// minFrost and maxFrost limit the time for which a server is frozen.
 	minFrost = 500 * time.Millisecond
 	maxFrost = 2 * requestTimeout
 )
@@ -47,7 +47,7 @@ func (r *round) between(least, most time.Duration) time.Duration {
 	return least + time.Duration(r.random.Int64N(int64(most-least)))
 }
 
-// end ends the server, and returns when it is back.
+// end stops the server, and waits until it has restarted.
 func (r *round) end(signal syscall.Signal) {
 	former := r.ControlPlane.ServerPID(r.T)
 	outage := Outage{Begin: r.recorder.now()}
@@ -57,7 +57,7 @@ func (r *round) end(signal syscall.Signal) {
 	r.recorder.record(func(h *History) { h.Outages = append(h.Outages, outage) })
 }
 
-// freeze has the server stand still for a while.
+// freeze freezes the server for a while.
 func (r *round) freeze() {
 	pid := r.ControlPlane.ServerPID(r.T)
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -69,7 +69,7 @@ func (r *round) freeze() {
 	}
 }
 
-// summary counts what is in a history.
+// summary returns the numbers of operations, lists and events in a history.
 func (h History) summary() string {
 	outcomes := map[string]int{}
 	for _, operation := range h.Operations {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package linearizability checks what clients were told while the server was killed, frozen and restarted: that every object
-// behaved as if one request was served after the other, that every list is what the store had at its revision, and that every
-// watch told each change once and in order. The checks need no control plane.
+// Package linearizability checks the responses to clients while the server is killed, frozen and restarted: the requests for every
+// object are linearizable, every list matches the store at its revision, and every watch has each change once and in order. The
+// checks need no control plane.
 package linearizability

@@ -16,10 +16,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/compression"
 )
 
-// etcd is where the server stores. It is connected to for each look, for the server may end meanwhile.
+// etcd is the store of the server. Each read uses a new connection, because the server may end meanwhile.
 type etcd struct {
 	endpoints []string
-	// prefix is what the keys of objects of the group have before their resource.
+	// prefix is the prefix of the keys of objects of the group, before the resource.
 	prefix string
 }
 
@@ -32,7 +32,7 @@ func (e etcd) connect(t *testing.T) *clientv3.Client {
 	return client
 }
 
-// revision is the present one.
+// revision returns the current revision.
 func (e etcd) revision(t *testing.T) int64 {
 	t.Helper()
 	client := e.connect(t)
@@ -44,7 +44,8 @@ func (e etcd) revision(t *testing.T) int64 {
 	return response.Header.Revision
 }
 
-// changes returns all that happened to objects of a namespace after a revision up to another one, which is that of such a change.
+// changes returns the changes of objects of a namespace after a revision up to another revision, which must be the revision of such
+// a change.
 func (e etcd) changes(t *testing.T, namespace string, after, upTo int64) []Change {
 	t.Helper()
 	client := e.connect(t)
@@ -82,7 +83,7 @@ func changeOf(t *testing.T, key Key, event *clientv3.Event) Change {
 	return change
 }
 
-// decode returns what is stored.
+// decode returns the object in a stored value.
 func decode(t *testing.T, stored []byte) Object {
 	t.Helper()
 	data, _, err := compression.Decompress(stored)

@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Key names an object: the plural of its kind, and its name.
+// Key identifies an object by resource and name.
 type Key struct{ Resource, Name string }
 
 func (k Key) String() string { return k.Resource + "/" + k.Name }
 
-// Object is what clients see of an object. A change of Spec is a new generation, one of Note is not.
+// Object is an object as clients observe it. A change of Spec increases the generation, and a change of Note does not.
 type Object struct {
 	UID        types.UID
 	Revision   int64
@@ -23,7 +23,7 @@ type Object struct {
 	Spec, Note string
 }
 
-// Verb is what a client asks for.
+// Verb is the verb of a request.
 type Verb string
 
 // The verbs of requests for one object.
@@ -36,37 +36,37 @@ const (
 	Delete Verb = "delete"
 )
 
-// Request is what a client asked for. Create and Update write Spec and Note, Apply writes Spec, and Patch writes Note. No two
-// requests of a history write the same.
+// Request is a request of a client. Create and Update write Spec and Note, Apply writes Spec, and Patch writes Note. All requests
+// of a history write different values.
 type Request struct {
 	Verb       Verb
 	Key        Key
 	Spec, Note string
-	// UID and Revision are the preconditions of Update and Delete: none where they are empty.
+	// UID and Revision are the preconditions of Update and Delete. A zero value is no precondition.
 	UID      types.UID
 	Revision int64
 }
 
-// Outcome is how a request ended.
+// Outcome is the outcome of a request.
 type Outcome string
 
-// The outcomes of requests that may have had an effect, or say something about the object. Others are in no history.
+// The outcomes of requests that may have had an effect or have information about the object. A history does not include others.
 const (
 	Done          Outcome = "done"
 	NotFound      Outcome = "not found"
 	AlreadyExists Outcome = "already exists"
 	Conflict      Outcome = "conflict"
-	// Unknown is that of a request whose answer got lost: it may have been served, may still be, or never.
+	// Unknown is the outcome of a request without a response: it was served, will still be served, or will never be served.
 	Unknown Outcome = "unknown"
 )
 
-// Response is what the client was answered. Of a deleted object that is the UID.
+// Response is the response to a request. For a deleted object, it only has the UID.
 type Response struct {
 	Outcome Outcome
 	Object  Object
 }
 
-// Operation is a request for one object, with the times between which it was served.
+// Operation is a request for one object, with its start and end times.
 type Operation struct {
 	Client       int
 	Request      Request
@@ -74,7 +74,7 @@ type Operation struct {
 	Call, Return time.Duration
 }
 
-// List is an answer with all objects of a resource, by name.
+// List is a response with all objects of a resource, by name.
 type List struct {
 	Client       int
 	Resource     string
@@ -83,16 +83,16 @@ type List struct {
 	Call, Return time.Duration
 }
 
-// Watch is what one request to watch a resource was told.
+// Watch has the events of one watch request for a resource.
 type Watch struct {
 	Client   int
 	Resource string
-	// From is the revision that the client had seen before. All that follow are to be told.
+	// From is the revision from which the watch started. It must have all later changes.
 	From   int64
 	Events []Event
 }
 
-// Event is an event of a watch. A bookmark has nothing but a revision.
+// Event is an event of a watch. A bookmark only has a revision.
 type Event struct {
 	Type     watch.EventType
 	Name     string
@@ -100,32 +100,31 @@ type Event struct {
 	Received time.Duration
 }
 
-// Expired is a watch that was refused because the server no longer knew what followed a revision.
+// Expired is a watch that was refused with 410 Expired.
 type Expired struct {
 	Resource string
 	From     int64
-	// Seen is when the client was told of the revision, Refused when the watch was.
+	// Seen is the time at which the client observed the revision, and Refused the time of the refusal.
 	Seen, Refused time.Duration
 }
 
-// Outage is the time in which a server ended and was started again.
+// Outage is the time between the end of a server and its next start.
 type Outage struct{ Begin, End time.Duration }
 
-// Change is a change in the store. That of an object that was deleted has what there was before, with the revision of the
-// deletion.
+// Change is a change in the store. The change of a deleted object has its last state, with the revision of the deletion.
 type Change struct {
 	Type   watch.EventType
 	Key    Key
 	Object Object
 }
 
-// History is all that clients of a store were told in some time, and what happened in the store meanwhile.
+// History has all responses to the clients of a store, and the changes in the store meanwhile.
 type History struct {
 	Operations []Operation
 	Lists      []List
 	Watches    []Watch
 	Expired    []Expired
 	Outages    []Outage
-	// Changes are all of the store, in its order. There was no object before.
+	// Changes are all changes in the store, in its order. The store had no objects before.
 	Changes []Change
 }

@@ -21,20 +21,20 @@ import (
 )
 
 const (
-	// loadVariable is for how long there are clients, such as 30m.
+	// loadVariable is the environment variable with the duration of the load, such as 30m.
 	loadVariable = "MODELBOX_E2E_LINEARIZABILITY"
 	shortLoad    = 20 * time.Second
-	// roundLoad is how long clients compete for the same objects: what was not answered makes the history of an object hard to check.
+	// roundLoad is the duration for which clients compete for the same objects. Requests without a response make the history of an
+	// object hard to check.
 	roundLoad = 30 * time.Second
-	// checkTimeout is what the operations on one object may take to be checked.
+	// checkTimeout is the timeout for the check of the operations on one object.
 	checkTimeout = time.Minute
 
 	clients = 6
 )
 
-// TestHistoriesAreLinearizable has clients compete for boxes and stacks, through the aggregation layer and directly, while the
-// server is killed, frozen and restarted, and checks what they were told. No controller runs: all that happens is what clients
-// have asked for.
+// TestHistoriesAreLinearizable runs clients that compete for boxes and stacks, through the aggregation layer and directly, while
+// the server is killed, frozen and restarted. It checks the responses. No controller runs, so that all changes are by clients.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: this needs a control plane")
@@ -45,12 +45,12 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	for began, number := time.Now(), 1; number == 1 || time.Since(began) < load; number++ {
 		length := min(load, roundLoad)
 		if !t.Run(fmt.Sprintf("round %d", number), func(t *testing.T) { newRound(t, p, embedded).run(length) }) {
-			break // what is kept is that of this round
+			break // keep the history of this round
 		}
 	}
 }
 
-// round is clients that compete for objects of a namespace of their own.
+// round has clients that compete for objects of a separate namespace.
 type round struct {
 	*framework.Namespace
 	etcd     etcd
@@ -83,7 +83,7 @@ func (r *round) newClient(server rest.Interface) *client {
 		random: rand.New(rand.NewPCG(r.seed, uint64(number))), known: map[Key]Object{}}
 }
 
-// run runs the clients for that long, and checks what they were told.
+// run runs the clients for a duration, and checks the responses.
 func (r *round) run(length time.Duration) {
 	before := r.etcd.revision(r.T)
 	disrupting, end := context.WithTimeout(r.Ctx, length)
@@ -120,7 +120,7 @@ func (r *round) run(length time.Duration) {
 	r.T.Logf("checked in %s", time.Since(began).Round(time.Millisecond))
 }
 
-// finish changes each resource once more, waits until all who watch were told, and returns the last revision.
+// finish changes each resource once more, waits until all watches have the change, and returns the last revision.
 func (r *round) finish() int64 {
 	r.T.Helper()
 	last := map[string]int64{}
@@ -145,10 +145,10 @@ func (r *round) finish() int64 {
 	return max(last[boxes], last[stacks])
 }
 
-// maxTold keeps what follows from one error from hiding it.
+// maxTold limits the number of reported errors, because one error can cause many others.
 const maxTold = 20
 
-// keep fails the test where something is wrong with the history, and leaves pictures of it beside the logs.
+// keep fails the test if the history has violations, and writes pictures of it next to the logs.
 func (r *round) keep(report Report) {
 	r.T.Helper()
 	for i, err := range report.Errors {
@@ -175,7 +175,7 @@ func (r *round) keep(report Report) {
 	}
 }
 
-// awaitAll waits until everything was done at least once.
+// awaitAll waits until every kind of request was made at least once.
 func (r *round) awaitAll() {
 	r.T.Helper()
 	r.Eventually("everything was done", func() error {
@@ -188,7 +188,7 @@ func (r *round) awaitAll() {
 			}
 		})
 		if len(missing) > 0 {
-			return fmt.Errorf("no client was told that %v was done", sets.List(missing))
+			return fmt.Errorf("no client has succeeded with %v", sets.List(missing))
 		}
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// model is how an API server is to serve the requests for one object, one after the other.
+// model is the sequential specification of an API server for the requests for one object.
 var model = func() porcupine.Model {
 	nondeterministic := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{state{}} },
@@ -28,14 +28,13 @@ var model = func() porcupine.Model {
 	return nondeterministic.ToModel()
 }()
 
-// state is what is known of an object. It has the fields that a request wrote whose answer got lost, but for UID and Revision,
-// which are empty until a client learns of them.
+// state is the known state of an object. After a write without a response, UID and Revision are empty until a client observes them.
 type state struct {
 	exists bool
 	object Object
 	// former is the UID of the last object that was deleted.
 	former types.UID
-	// after is a revision that later writes have to exceed.
+	// after is a revision that later writes must exceed.
 	after int64
 }
 
@@ -46,7 +45,7 @@ func (s state) String() string {
 	return describeObject(s.object)
 }
 
-// serve returns the states that there may be after this response to the request. There is none if the response is impossible.
+// serve returns the possible states after this response to the request, none if the response is impossible.
 func (s state) serve(request Request, response Response) []state {
 	if response.Outcome == Unknown {
 		return s.serveUnanswered(request)
@@ -64,7 +63,7 @@ func (s state) serveAnswered(request Request, response Response) (state, bool) {
 	case AlreadyExists:
 		return s, s.exists && request.Verb == Create
 	case Conflict:
-		// A patch that others are quicker than again and again is given up.
+		// A patch with repeated conflicts fails.
 		return s, s.exists && s.mayFail(request) || request.Verb == Patch || request.Verb == Apply
 	case Done:
 	default:
@@ -97,8 +96,8 @@ func (s state) serveAnswered(request Request, response Response) (state, bool) {
 	return s.write(request).observe(response.Object)
 }
 
-// serveUnanswered returns the states that there may be once a request was served that was not answered. A request that was never
-// served is like one that is served after the last look of every client.
+// serveUnanswered returns the possible states after a request without a response was served. A request that was never served is
+// like a request that is served after the last observation of every client.
 func (s state) serveUnanswered(request Request) []state {
 	switch {
 	case !s.exists && (request.Verb == Create || request.Verb == Apply):
@@ -120,7 +119,7 @@ func (s state) serveUnanswered(request Request) []state {
 	return next
 }
 
-// observe takes what a client was told for what there is.
+// observe sets the state to the state that a client observed.
 func (s state) observe(object Object) (state, bool) {
 	isNew := s.object.Revision == 0
 	if isNew {
@@ -166,7 +165,7 @@ func (s state) delete() state {
 	return state{former: s.object.UID, after: s.after}
 }
 
-// observeDeletion deletes what a client was told that it deleted.
+// observeDeletion deletes the object after an acknowledged deletion.
 func (s state) observeDeletion(object Object) (state, bool) {
 	if s.object.UID == "" {
 		s.object.UID = object.UID
@@ -177,18 +176,18 @@ func (s state) observeDeletion(object Object) (state, bool) {
 	return s, isPossible
 }
 
-// mayHold tells whether the preconditions may hold.
+// mayHold returns whether the preconditions may hold.
 func (s state) mayHold(request Request) bool {
 	return (request.UID == "" || s.object.UID == "" || s.object.UID == request.UID) &&
 		(request.Revision == 0 || s.object.Revision == request.Revision || s.object.Revision == 0 && request.Revision > s.after)
 }
 
-// mayFail tells whether a precondition may not hold.
+// mayFail returns whether a precondition may fail.
 func (s state) mayFail(request Request) bool {
 	return request.UID != "" && s.object.UID != request.UID || request.Revision != 0 && s.object.Revision != request.Revision
 }
 
-// bind takes the preconditions for what there is.
+// bind sets unknown fields of the state to the preconditions.
 func (s state) bind(request Request) state {
 	if request.UID != "" {
 		s.object.UID = request.UID
@@ -200,7 +199,7 @@ func (s state) bind(request Request) state {
 	return s
 }
 
-// describe is for those who look at a history.
+// describe returns a description of an operation for a picture.
 func describe(request Request, response Response) string {
 	words := []string{string(request.Verb)}
 	if request.Spec != "" {

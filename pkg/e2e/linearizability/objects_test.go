@@ -23,13 +23,13 @@ const (
 
 var kinds = map[string]string{boxes: "ModelBox", stacks: "ModelStack"}
 
-// noteAnnotation is where objects have their Note.
+// noteAnnotation is the annotation with the Note of an object.
 const noteAnnotation = "example.com/note"
 
-// imagePrefix is before the Spec in the image of a box, or of the box of a stack.
+// imagePrefix is the prefix of the image of a box, before its Spec.
 const imagePrefix = "nginx:"
 
-// served is what an Object is read from.
+// served has the fields of a served object that an Object is read from.
 type served struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              servedSpec `json:"spec"`
@@ -44,7 +44,7 @@ type servedSpec struct {
 	} `json:"components,omitempty"`
 }
 
-// parse returns the name of an object, and what clients see of it.
+// parse returns the name of an object and its Object.
 func parse(data []byte) (string, Object, error) {
 	var has served
 	if err := json.Unmarshal(data, &has); err != nil {
@@ -58,7 +58,7 @@ func parse(data []byte) (string, Object, error) {
 	return has.Name, object, nil
 }
 
-// object is what is served, but for its revision.
+// object returns the Object without its revision.
 func (s *served) object() Object {
 	image := s.Spec.Image
 	for _, component := range s.Spec.Components {
@@ -67,7 +67,7 @@ func (s *served) object() Object {
 	return Object{UID: s.UID, Generation: s.Generation, Spec: strings.TrimPrefix(image, imagePrefix), Note: s.Annotations[noteAnnotation]}
 }
 
-// manifest is what a request sends.
+// manifest returns the body of a request.
 func manifest(request Request) map[string]any {
 	meta := map[string]any{"name": request.Key.Name}
 	if request.Note != "" {
@@ -91,7 +91,7 @@ func manifest(request Request) map[string]any {
 	return sent
 }
 
-// deleteOptions are those of a request to delete.
+// deleteOptions returns the body of a request to delete.
 func deleteOptions(request Request) *metav1.DeleteOptions {
 	options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"}, Preconditions: &metav1.Preconditions{}}
 	if request.UID != "" {
@@ -104,7 +104,7 @@ func deleteOptions(request Request) *metav1.DeleteOptions {
 	return options
 }
 
-// parseDeleted returns what the answer to a deletion says of the object.
+// parseDeleted returns the object in the response to a deletion.
 func parseDeleted(data []byte) (Object, error) {
 	var status metav1.Status
 	if err := json.Unmarshal(data, &status); err != nil {
@@ -116,7 +116,7 @@ func parseDeleted(data []byte) (Object, error) {
 	return Object{UID: status.Details.UID}, nil
 }
 
-// parseList returns what a list has.
+// parseList returns the objects of a list.
 func parseList(data []byte) (revision int64, objects map[string]Object, err error) {
 	var list struct {
 		metav1.ListMeta `json:"metadata"`
@@ -137,5 +137,5 @@ func parseList(data []byte) (revision int64, objects map[string]Object, err erro
 	return revision, objects, err
 }
 
-// patchTypes are those of the verbs that patch.
+// patchTypes are the patch types of the verbs that patch.
 var patchTypes = map[Verb]types.PatchType{Patch: types.MergePatchType, Apply: types.ApplyYAMLPatchType}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// recorder writes the history of all clients.
+// recorder records the history of all clients.
 type recorder struct {
 	began time.Time
 
@@ -16,7 +16,7 @@ type recorder struct {
 	history History
 }
 
-// now is the time of the history.
+// now returns the time since the start of the history.
 func (r *recorder) now() time.Duration { return time.Since(r.began) }
 
 func (r *recorder) record(add func(*History)) {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// store is what has happened in the store.
+// store has the changes in the store.
 type store struct {
 	changes []Change
 	// byRevision and the others are indexes of changes.
@@ -36,16 +36,16 @@ func newStore(changes []Change) *store {
 	return s
 }
 
-// setFirst keeps the change that wrote something: later ones of the object may have kept it.
+// setFirst records the first change with a value, because later changes of the object may keep it.
 func setFirst(index map[string]int, written string, change int) {
 	if _, isKnown := index[written]; !isKnown {
 		index[written] = change
 	}
 }
 
-// settle returns the operations with what the store has of those that were not answered: one that wrote has its response, and one
-// that did not is left out. It returns an error for each write that was acknowledged and is not in the store, and for each change
-// that no client has asked for.
+// settle completes the operations without a response from the store: a request that has written gets its response, and other
+// requests are removed. It returns an error for each acknowledged write that is not in the store, and for each change that no
+// client has requested.
 func (s *store) settle(operations []Operation) (settled []Operation, errs []error) {
 	asked := map[int]Operation{}
 	account := func(change int, operation Operation) {
@@ -65,7 +65,7 @@ func (s *store) settle(operations []Operation) (settled []Operation, errs []erro
 		if response.Outcome == Done && request.Verb != Get {
 			change, found := s.find(request, response)
 			if !found {
-				errs = append(errs, fmt.Errorf("%s: client %d was told of a write that is not in the store: %s", request.Key, operation.Client, describe(request, response)))
+				errs = append(errs, fmt.Errorf("%s: client %d got the response of a write that is not in the store: %s", request.Key, operation.Client, describe(request, response)))
 			} else {
 				operation.Response.Object.Revision = s.changes[change].Object.Revision
 				account(change, operation)
@@ -76,7 +76,7 @@ func (s *store) settle(operations []Operation) (settled []Operation, errs []erro
 	for _, operation := range unanswered {
 		operation.Return = never
 		if operation.Request.Verb == Delete {
-			// Which of several has deleted the object is not known.
+			// It is unknown which of several requests has deleted the object.
 			if s.hasOtherDeletion(operation.Request.Key, asked) {
 				settled = append(settled, operation)
 			}
@@ -91,7 +91,7 @@ func (s *store) settle(operations []Operation) (settled []Operation, errs []erro
 	return settled, append(errs, s.checkAsked(asked, unanswered)...)
 }
 
-// find returns the change that a client was told of.
+// find returns the change of a response.
 func (s *store) find(request Request, response Response) (int, bool) {
 	if request.Verb == Delete {
 		change, found := s.deletions[response.Object.UID]
@@ -115,7 +115,7 @@ func (s *store) findWritten(request Request) (change int, found bool) {
 	return change, found && s.changes[change].Key == request.Key
 }
 
-// hasOtherDeletion tells whether the object was deleted by a request that was not answered.
+// hasOtherDeletion returns whether a request without a response may have deleted the object.
 func (s *store) hasOtherDeletion(key Key, asked map[int]Operation) bool {
 	for _, change := range s.deletions {
 		if _, isAsked := asked[change]; !isAsked && s.changes[change].Key == key {
@@ -141,12 +141,12 @@ func (s *store) checkAsked(asked map[int]Operation, unanswered []Operation) (err
 			deletions[change.Key]--
 			continue
 		}
-		errs = append(errs, fmt.Errorf("the store has a change that no client asked for: %s %s %s", change.Type, change.Key, describeObject(change.Object)))
+		errs = append(errs, fmt.Errorf("the store has a change that no client has requested: %s %s %s", change.Type, change.Key, describeObject(change.Object)))
 	}
 	return errs
 }
 
-// after is the number of changes up to a revision.
+// after returns the number of changes up to a revision.
 func (s *store) after(revision int64) int {
 	at, found := slices.BinarySearchFunc(s.changes, revision, func(change Change, revision int64) int { return cmp.Compare(change.Object.Revision, revision) })
 	if found {
@@ -155,7 +155,7 @@ func (s *store) after(revision int64) int {
 	return at
 }
 
-// checkList checks that a list is what there was at its revision.
+// checkList checks that a list matches the store at its revision.
 func (s *store) checkList(list List) (errs []error) {
 	stored := map[string]Object{}
 	for _, change := range s.changes[:s.after(list.Revision)] {
@@ -186,7 +186,7 @@ func (s *store) checkList(list List) (errs []error) {
 	return errs
 }
 
-// checkWatch checks that a watch told every change once and in order, up to the last revision that it told of.
+// checkWatch checks that a watch has every change once and in order, up to its last revision.
 func (s *store) checkWatch(told Watch) []error {
 	next := s.after(told.From)
 	wrong := func(format string, args ...any) []error {

@@ -17,17 +17,17 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Servers end watches after so many seconds, and tell of their revision two seconds before.
+// Servers close watches after this number of seconds, and send a bookmark two seconds before.
 const (
 	minWatchSeconds = 3
 	maxWatchSeconds = 6
 )
 
-// watcher watches a resource. It goes on where a watch has ended.
+// watcher watches a resource. It resumes when a watch ends.
 type watcher struct {
 	client
 	resource string
-	// seen is the revision up to which it was told everything, and seenAt when it was told.
+	// seen is the last observed revision, and seenAt the time of its observation.
 	seen   atomic.Int64
 	seenAt time.Duration
 }
@@ -53,7 +53,7 @@ func (w *watcher) see(revision int64, at time.Duration) {
 	w.seenAt = at
 }
 
-// watch goes on from what was seen, until the watch ends.
+// watch watches from the last observed revision until the watch ends.
 func (w *watcher) watch(ctx context.Context) {
 	told := Watch{Client: w.number, Resource: w.resource, From: w.seen.Load()}
 	stream, err := w.server.Get().AbsPath(w.path(w.resource)).
@@ -118,7 +118,7 @@ func (w *watcher) parse(eventType watch.EventType, data []byte) (Event, error) {
 	return event, err
 }
 
-// expire has the watcher list again.
+// expire makes the watcher list again.
 func (w *watcher) expire(from int64) {
 	expired := Expired{w.resource, from, w.seenAt, w.recorder.now()}
 	w.recorder.record(func(h *History) { h.Expired = append(h.Expired, expired) })

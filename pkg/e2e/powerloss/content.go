@@ -5,19 +5,19 @@ package powerloss
 
 import "math/rand/v2"
 
-// sectorBytes is what a disk writes as a whole or not at all.
+// sectorBytes is the number of bytes that a disk writes atomically.
 const sectorBytes = 512
 
-// content is what is in a file.
+// content is the content of a file.
 type content struct {
-	// live is what programs read.
+	// live has the bytes that programs read.
 	live []byte
-	// durable is what is on the disk, and pending what is not yet.
+	// durable has the bytes on the disk, and pending the writes that are not on the disk yet.
 	durable []byte
 	pending []write
 }
 
-// write puts data at an offset, or ends the file there.
+// write writes data at an offset, or truncates the file there.
 type write struct {
 	offset int64
 	data   []byte
@@ -36,7 +36,7 @@ func (c *content) truncate(size int64) {
 	c.pending = append(c.pending, w)
 }
 
-// sync makes durable what is read.
+// sync makes all writes durable.
 func (c *content) sync() {
 	for _, w := range c.pending {
 		c.durable = w.apply(c.durable)
@@ -44,8 +44,7 @@ func (c *content) sync() {
 	c.pending = nil
 }
 
-// cut leaves what was durable. Of what was not, the first writes may have reached the disk as well, and some sectors of those that
-// followed.
+// cut loses the pending writes. The first of them may have reached the disk, as well as some sectors of the following ones.
 func (c *content) cut(random *rand.Rand) {
 	whole := random.IntN(len(c.pending) + 1)
 	for _, w := range c.pending[:whole] {
@@ -76,7 +75,7 @@ func (w write) apply(to []byte) []byte {
 	return to
 }
 
-// sectors are the parts of the write that reach the disk on their own.
+// sectors returns the parts of a write that reach the disk independently.
 func (w write) sectors() []write {
 	var sectors []write
 	offset, data := w.offset, w.data
@@ -88,7 +87,7 @@ func (w write) sectors() []write {
 	return sectors
 }
 
-// resize returns the bytes with another length. What is added is zero.
+// resize returns the bytes with another length, padded with zeros.
 func resize(bytes []byte, size int64) []byte {
 	length := int64(len(bytes))
 	if size <= length {

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// disk is what outlives a power cut. Its methods may be called at the same time.
+// disk has the data that survives a power cut. It is safe for concurrent use.
 type disk struct {
 	mu     sync.Mutex
 	random *rand.Rand
 	root   *entry
-	// changes of directories are not durable yet, in their order.
+	// changes has the changes of directories that are not durable yet, in their order.
 	changes []change
 }
 
@@ -25,9 +25,9 @@ type entry struct {
 	mode     uint32
 	uid, gid uint32
 	modified time.Time
-	// content is that of a file.
+	// content is the content of a file.
 	content content
-	// entries are those of a directory that are on the disk.
+	// entries are the durable entries of a directory.
 	entries map[string]*entry
 }
 
@@ -41,17 +41,17 @@ func newDisk(seed uint64) *disk {
 	return &disk{random: rand.New(rand.NewPCG(seed, 0)), root: &entry{mode: directoryMode | 0o700, entries: map[string]*entry{}}}
 }
 
-// link gives an entry a name in a directory.
+// link adds an entry to a directory under a name.
 func (d *disk) link(directory *entry, name string, linked *entry) {
 	d.changes = append(d.changes, change{[]*entry{directory}, func() { directory.entries[name] = linked }})
 }
 
-// unlink takes the entry of a name out of a directory.
+// unlink removes the entry with a name from a directory.
 func (d *disk) unlink(directory *entry, name string) {
 	d.changes = append(d.changes, change{[]*entry{directory}, func() { delete(directory.entries, name) }})
 }
 
-// rename is both at once.
+// rename unlinks and links an entry atomically.
 func (d *disk) rename(from *entry, name string, to *entry, newName string, renamed *entry) {
 	d.changes = append(d.changes, change{[]*entry{from, to}, func() {
 		delete(from.entries, name)
@@ -59,8 +59,8 @@ func (d *disk) rename(from *entry, name string, to *entry, newName string, renam
 	}})
 }
 
-// sync makes the content of a file durable, or the entries of a directory. What was renamed from one directory to another
-// reaches the disk with either of them, and with all that happened to them before.
+// sync makes the content of a file, or the entries of a directory, durable. A rename between two directories becomes durable with
+// either of them, together with all earlier changes of both.
 func (d *disk) sync(synced *entry) {
 	if synced.entries == nil {
 		synced.content.sync()
@@ -89,8 +89,8 @@ func (d *disk) sync(synced *entry) {
 	})
 }
 
-// cut loses what is not durable. The first changes of directories, and parts of files, may have reached the disk nevertheless. Half of
-// the time no change of a directory has: that is what a missing sync shows most often.
+// cut loses changes that are not durable. The first changes of directories, and parts of files, may have reached the disk. In half
+// of the cuts, no change of a directory has, because that is the most frequent effect of a missing sync.
 func (d *disk) cut() {
 	if d.random.IntN(2) == 0 {
 		for _, change := range d.changes[:d.random.IntN(len(d.changes)+1)] {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// seeds are enough for each thing that may happen to happen.
+// seeds is a number of seeds for which every possible result occurs.
 const seeds = 100
 
 var (
@@ -20,10 +20,10 @@ var (
 	after  = strings.Repeat("after.\n", 300)
 )
 
-// running is what programs have done since the disk was mounted.
+// running has the state of the file system for programs since the disk was mounted.
 type running struct {
 	*disk
-	// files are those that programs see, by path, and directories those that there are.
+	// files has the files for programs by path, and directories the existing directories.
 	files       map[string]*entry
 	directories map[string]*entry
 }
@@ -79,14 +79,14 @@ func (r *running) remove(path string) {
 	delete(r.files, path)
 }
 
-// save writes a file that no cut takes away.
+// save writes a file that survives all cuts.
 func (r *running) save(path, content string) {
 	r.write(path, content)
 	r.fsync(path)
 	r.fsync("")
 }
 
-// left tells what is in a directory.
+// left returns a description of the contents of a directory.
 func left(in string, directory *entry) []string {
 	var files []string
 	for _, name := range slices.Sorted(maps.Keys(directory.entries)) {
@@ -116,7 +116,7 @@ func TestCutLosesWhatIsNotSynced(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		do   func(r *running)
-		// left are the states that cuts leave, each of them at least once.
+		// left has the states after cuts. Each of them must occur.
 		left []string
 	}{
 		{"a file that was synced in a directory that was synced", func(r *running) { r.save("a", before) }, []string{"a is before"}},

@@ -12,17 +12,17 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// cacheTime is for how long the kernel need not ask for what only its programs change.
+// cacheTime is the time for which the kernel can cache attributes, because only its programs change them.
 const cacheTime = time.Hour
 
-// FileSystem is a file system that is mounted.
+// FileSystem is a mounted file system.
 type FileSystem struct {
 	dir  string
 	disk *disk
 }
 
-// Mount mounts an empty file system on a directory. It has to be unmounted. The seed decides what a cut leaves of what was not
-// synced.
+// Mount mounts an empty file system on a directory. The caller must unmount it. The seed determines the parts of unsynced data that
+// survive a cut.
 func Mount(dir string, seed uint64) (*FileSystem, error) {
 	f := &FileSystem{dir: dir, disk: newDisk(seed)}
 	return f, f.mount()
@@ -41,7 +41,7 @@ func (f *FileSystem) mount() error {
 	return nil
 }
 
-// Cut cuts the power and gives it back: what was not synced is lost, but for a random part. No program may use the file system.
+// Cut simulates a power cut: unsynced data is lost, except for a random part. No program may use the file system meanwhile.
 func (f *FileSystem) Cut() error {
 	if err := f.Unmount(); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (f *FileSystem) Cut() error {
 	return f.mount()
 }
 
-// Unmount unmounts the file system, also while programs use it. It does not wait until it is unreachable:
+// Unmount unmounts the file system, even while programs use it. It does not wait until the file system is unreachable, because
 // another mount namespace may still have it.
 func (f *FileSystem) Unmount() error {
 	if err := syscall.Unmount(f.dir, syscall.MNT_DETACH); err != nil {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// TestProgramsLoseWhatTheyDoNotSync has programs replace a file, and cuts the power when they have ended.
+// TestProgramsLoseWhatTheyDoNotSync runs programs that replace a file, and cuts the power after they have ended.
 func TestProgramsLoseWhatTheyDoNotSync(t *testing.T) {
 	const (
 		synced   = "echo before >a; sync a; sync .; "
@@ -38,7 +38,7 @@ func TestProgramsLoseWhatTheyDoNotSync(t *testing.T) {
 	}
 }
 
-// leftByProgram returns what there is when a program has ended and the power was cut.
+// leftByProgram returns the state after a program and a power cut.
 func leftByProgram(t *testing.T, seed uint64, program string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -60,8 +60,8 @@ func leftByProgram(t *testing.T, seed uint64, program string) string {
 	return strings.Join(files, " ")
 }
 
-// run runs a program for a shell in a directory and returns what it prints. It is another process, which goes there by itself: one
-// that waits for the file system that it serves may wait for ever.
+// run runs a shell program in a directory and returns its output. It runs in another process, which changes to the directory
+// itself, because a process that waits for the file system that it serves may deadlock.
 func run(t *testing.T, dir, program string) string {
 	t.Helper()
 	output, err := exec.CommandContext(t.Context(), "sh", "-e", "-c", `cd "$0"; `+program, dir).CombinedOutput()

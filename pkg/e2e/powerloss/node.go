@@ -14,14 +14,14 @@ import (
 
 const directoryMode = uint32(syscall.S_IFDIR)
 
-// node serves a file or a directory while it is mounted. Its children are those that programs see.
+// node serves a file or a directory while it is mounted. Its children are the entries for programs.
 type node struct {
 	fs.Inode
 	disk  *disk
 	entry *entry
 }
 
-// These are what the kernel may ask a node for.
+// The operations of a node for the kernel.
 var (
 	_ fs.NodeOnAdder   = &node{}
 	_ fs.NodeGetattrer = &node{}
@@ -41,7 +41,7 @@ var (
 	_ fs.NodeRenamer   = &node{}
 )
 
-// OnAdd shows what is on the disk.
+// OnAdd adds the entries on the disk.
 func (n *node) OnAdd(ctx context.Context) {
 	for name, entry := range n.entry.entries {
 		n.AddChild(name, n.inode(ctx, entry), true)
@@ -52,7 +52,7 @@ func (n *node) inode(ctx context.Context, entry *entry) *fs.Inode {
 	return n.NewPersistentInode(ctx, &node{disk: n.disk, entry: entry}, fs.StableAttr{Mode: entry.mode & syscall.S_IFMT})
 }
 
-// Getattr tells what is known of the entry.
+// Getattr returns the attributes of the entry.
 func (n *node) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	n.disk.mu.Lock()
 	defer n.disk.mu.Unlock()
@@ -61,13 +61,13 @@ func (n *node) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) sy
 }
 
 func (n *node) describe(out *fuse.Attr) {
-	out.Ino = n.StableAttr().Ino // a socket is found by it
+	out.Ino = n.StableAttr().Ino // the kernel identifies a socket by it
 	out.Mode, out.Owner = n.entry.mode, fuse.Owner{Uid: n.entry.uid, Gid: n.entry.gid}
 	out.Size, out.Nlink = uint64(len(n.entry.content.live)), 1
 	out.SetTimes(nil, &n.entry.modified, &n.entry.modified)
 }
 
-// Setattr changes what is known of the entry. All but the size is durable at once.
+// Setattr changes the attributes of the entry. All attributes but the size are durable immediately.
 func (n *node) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	n.disk.mu.Lock()
 	defer n.disk.mu.Unlock()
@@ -90,24 +90,24 @@ func (n *node) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, o
 	return fs.OK
 }
 
-// What the disk has room for.
+// The size of the disk.
 const (
 	blockBytes = 4096
 	diskBlocks = 4 << 30 / blockBytes
 )
 
-// Statfs tells of a disk that is never full.
+// Statfs returns the statistics of a disk that is never full.
 func (*node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
 	*out = fuse.StatfsOut{Bsize: blockBytes, Frsize: blockBytes, Blocks: diskBlocks, Bfree: diskBlocks, Bavail: diskBlocks, NameLen: 255}
 	return fs.OK
 }
 
-// Open opens the file. Every write reaches Write at once.
+// Open opens the file without a cache for writes.
 func (*node) Open(context.Context, uint32) (fs.FileHandle, uint32, syscall.Errno) {
 	return nil, fuse.FOPEN_KEEP_CACHE, fs.OK
 }
 
-// Read reads what was written, durable or not.
+// Read reads the written data, durable or not.
 func (n *node) Read(_ context.Context, _ fs.FileHandle, dest []byte, offset int64) (fuse.ReadResult, syscall.Errno) {
 	n.disk.mu.Lock()
 	defer n.disk.mu.Unlock()
@@ -116,7 +116,7 @@ func (n *node) Read(_ context.Context, _ fs.FileHandle, dest []byte, offset int6
 	return fuse.ReadResultData(dest[:read]), fs.OK
 }
 
-// Write writes what is not durable yet.
+// Write writes data that is not durable yet.
 func (n *node) Write(_ context.Context, _ fs.FileHandle, data []byte, offset int64) (uint32, syscall.Errno) {
 	n.disk.mu.Lock()
 	defer n.disk.mu.Unlock()
@@ -125,7 +125,7 @@ func (n *node) Write(_ context.Context, _ fs.FileHandle, data []byte, offset int
 	return uint32(len(data)), fs.OK
 }
 
-// keepSize is the mode of fallocate that leaves the size of a file as it is.
+// keepSize is the mode of fallocate that does not change the size of a file.
 const keepSize = 1
 
 // Allocate makes the file longer.
@@ -142,7 +142,7 @@ func (n *node) Allocate(_ context.Context, _ fs.FileHandle, offset, size uint64,
 	return fs.OK
 }
 
-// Fsync makes durable what was written to the file, or changed in the directory.
+// Fsync makes the writes of the file, or the changes of the directory, durable.
 func (n *node) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	n.disk.mu.Lock()
 	defer n.disk.mu.Unlock()
@@ -150,7 +150,7 @@ func (n *node) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	return fs.OK
 }
 
-// Flush does nothing: a file that is closed is not durable.
+// Flush does nothing: closing a file does not make it durable.
 func (*node) Flush(context.Context, fs.FileHandle) syscall.Errno { return fs.OK }
 
 // Create creates a file.
@@ -197,7 +197,7 @@ func (n *node) Rmdir(ctx context.Context, name string) syscall.Errno {
 	return n.Unlink(ctx, name)
 }
 
-// Rename renames an entry, and replaces another one.
+// Rename renames an entry, and replaces an existing entry.
 func (n *node) Rename(_ context.Context, name string, newParent fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	if flags&fs.RENAME_EXCHANGE != 0 {
 		return syscall.EINVAL

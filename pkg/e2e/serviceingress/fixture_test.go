@@ -28,7 +28,7 @@ func newControlPlane(t *testing.T, flags ...string) *framework.ControlPlane {
 	)...)...)
 }
 
-// newService returns a Service of one port with these annotations, as "name=value".
+// newService returns a Service with one port and these annotations, as "name=value".
 func newService(name string, annotations ...string) *corev1.Service {
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -51,13 +51,13 @@ func create(n *framework.Namespace, annotations ...string) *corev1.Service {
 	return service
 }
 
-// annotate sets annotations of Service web, and takes away those that end in "-", as kubectl annotate does.
+// annotate sets annotations of Service web, and removes annotations that end in "-", like kubectl annotate.
 func annotate(n *framework.Namespace, annotations ...string) {
 	n.T.Helper()
 	n.Kubectl.Run(append([]string{"annotate", "--overwrite", "service", "web"}, annotations...)...)
 }
 
-// describe is an Ingress in one line, as "class host/path -> service:port".
+// describe returns an Ingress in one line, as "class host/path -> service:port".
 func describe(ingress *networkingv1.Ingress) string {
 	var rules []string
 	for _, rule := range ingress.Spec.Rules {
@@ -82,7 +82,7 @@ func awaitIngress(n *framework.Namespace, want string) *networkingv1.Ingress {
 	return awaitIngressNamed(n, "web", want)
 }
 
-// awaitIngressNamed is awaitIngress for another name.
+// awaitIngressNamed is like awaitIngress, for another name.
 func awaitIngressNamed(n *framework.Namespace, name, want string) *networkingv1.Ingress {
 	n.T.Helper()
 	want = strings.ReplaceAll(want, "NAMESPACE", n.Name)
@@ -108,7 +108,7 @@ func awaitNoIngress(n *framework.Namespace) {
 	})
 }
 
-// expectNoIngress checks that there is none although the server has had time for it.
+// expectNoIngress checks that there is no Ingress after the server has had time to create it.
 func expectNoIngress(n *framework.Namespace) {
 	n.T.Helper()
 	time.Sleep(2 * time.Second)

@@ -17,10 +17,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// byDefault is what the annotation alone makes.
+// byDefault is the Ingress of a Service with only the required annotation.
 const byDefault = "public web.NAMESPACE.example.com/ -> web:80"
 
-// TestLife is the whole life of the Ingress of a Service.
+// TestLife tests the lifecycle of the Ingress of a Service.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	plane := newControlPlane(t, "--component=pod-access", "--component=pod-debugger") // as "make run" has them

@@ -21,8 +21,8 @@ const (
 	deletes = "modelbox-apiserver deletes only what a ModelBox, a ModelStack or a Network controls"
 )
 
-// TestServerWritesIngressesOfServicesOnlyWithTheComponent does with the server's service account, in one namespace, what its
-// permissions allow and its admission policy does not, with and without the permission of the component.
+// TestServerWritesIngressesOfServicesOnlyWithTheComponent sends requests with the service account of the server in one namespace
+// that its permissions allow and its admission policy denies, with and without the permission of the component.
 func TestServerWritesIngressesOfServicesOnlyWithTheComponent(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -35,7 +35,7 @@ func TestServerWritesIngressesOfServicesOnlyWithTheComponent(t *testing.T) {
 			spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}}`, name, n.Name, labels, owner)
 	}
 	n.Kubectl.RunWithInput(ingress("ours", ours, controlled)+"\n---\n"+ingress("anothers", "", controlled), "create", "-f", "-")
-	// The garbage collector deletes what an owner controls that does not exist.
+	// The garbage collector deletes objects whose owner does not exist.
 	owner, err := n.ConfigMaps.Create(n.Ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)

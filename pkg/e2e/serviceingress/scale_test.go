@@ -19,24 +19,24 @@ import (
 )
 
 const (
-	// servicesVariable is how many Services there are, such as 10000, of which one in annotatedOneIn is annotated.
+	// servicesVariable is the environment variable with the number of Services, such as 10000. One in annotatedOneIn is annotated.
 	servicesVariable = "MODELBOX_E2E_SERVICES"
 	fewServices      = 150
 	annotatedOneIn   = 10
-	// serviceWriters is how many clients create them.
+	// serviceWriters is the number of clients that create the Services.
 	serviceWriters = 16
 
-	// maxForeignBytes is what a Service without the annotation may cost the server in memory, and memorySlack what else it
-	// may need meanwhile.
+	// maxForeignBytes is the maximum memory of the server for a Service without the annotation. memorySlack is for other memory
+	// meanwhile.
 	maxForeignBytes = 2 << 10
 	memorySlack     = 8 << 20
 
-	// restartPatience is how long a server may take to look at all of them anew.
+	// restartPatience is the timeout for a restarted server to reconcile all Services.
 	restartPatience = 3 * time.Minute
 )
 
-// TestManyServices counts what annotated Services among many others cost: one write each, and nothing when the server starts
-// anew, and for the others next to no memory.
+// TestManyServices measures the cost of annotated Services among many others: one write each, no write after a restart of the
+// server, and almost no memory for the others.
 func TestManyServices(t *testing.T) {
 	t.Parallel()
 	plane := newControlPlane(t)
@@ -44,7 +44,7 @@ func TestManyServices(t *testing.T) {
 	count := framework.Setting(t, servicesVariable, fewServices, strconv.Atoi)
 	annotated := count / annotatedOneIn
 
-	// What the server loads once, when it first needs it, is no Service's cost.
+	// Let the server first load everything that it only loads once.
 	awaitServicesSeen(n, 0)
 	empty := liveHeap(n)
 	createServices(n, "other", count-annotated)
@@ -89,13 +89,13 @@ func TestManyServices(t *testing.T) {
 		}
 		return nil
 	})
-	t.Logf("anew, the server has a heap of %.1f MiB, resident %.0f MiB", liveHeap(n)/(1<<20), processMetric(n, "process_resident_memory_bytes")/(1<<20))
+	t.Logf("after a restart, the server has a heap of %.1f MiB, resident %.0f MiB", liveHeap(n)/(1<<20), processMetric(n, "process_resident_memory_bytes")/(1<<20))
 	for _, write := range n.Audit.ClusterWrites()[writes:] {
-		t.Errorf("a write although the server only started anew: %s %s", write.Verb, write.RequestURI)
+		t.Errorf("a write although the server only restarted: %s %s", write.Verb, write.RequestURI)
 	}
 }
 
-// createServices creates Services of that prefix, as large as usual ones.
+// createServices creates Services with a prefix, of a usual size.
 func createServices(n *framework.Namespace, prefix string, count int, annotations ...string) {
 	n.T.Helper()
 	annotations = append(slices.Clone(annotations), "example.com/notes="+strings.Repeat("x", 1000))
@@ -114,8 +114,8 @@ func createServices(n *framework.Namespace, prefix string, count int, annotation
 	creating.Wait()
 }
 
-// awaitServicesSeen waits until the server has had the time to see all Services: what it is sent comes in order, so it has when
-// it has given an Ingress to one that was created after them.
+// awaitServicesSeen waits until the server has observed all Services. It receives events in order: it has observed them when a
+// later Service has an Ingress.
 func awaitServicesSeen(n *framework.Namespace, count int) {
 	n.T.Helper()
 	last := n.ControlPlane.NewNamespace(n.T)
@@ -126,7 +126,7 @@ func awaitServicesSeen(n *framework.Namespace, count int) {
 	})
 }
 
-// awaitIngresses waits until there are that many.
+// awaitIngresses waits until the number of Ingresses exists.
 func awaitIngresses(n *framework.Namespace, count int) {
 	n.T.Helper()
 	framework.Eventually(n.T, framework.Patience+time.Duration(count)*100*time.Millisecond, fmt.Sprintf("there are %d Ingresses", count), func() error {
@@ -146,10 +146,10 @@ func processMetric(n *framework.Namespace, name string) float64 {
 	return framework.Sum(framework.Scrape(n.T, n.ControlPlane.DirectClient(n.T)), name, nil)
 }
 
-// liveHeap is how many bytes of the server's heap are in use, garbage excluded.
+// liveHeap returns the bytes of live objects in the heap of the server.
 func liveHeap(n *framework.Namespace) float64 {
 	n.T.Helper()
-	// Twice, because a sync.Pool keeps what it holds through one collection.
+	// Run the garbage collection twice, because a sync.Pool keeps its objects over one collection.
 	for range 2 {
 		if err := n.ControlPlane.DirectClient(n.T).Get().AbsPath("/debug/pprof/heap").Param("gc", "1").Do(n.Ctx).Error(); err != nil {
 			n.T.Fatalf("collecting the server's garbage: %v", err)
@@ -158,7 +158,7 @@ func liveHeap(n *framework.Namespace) float64 {
 	return processMetric(n, "go_memstats_heap_alloc_bytes")
 }
 
-// reconcileCount is how often the present process of the server has looked at a Service.
+// reconcileCount returns the number of reconciles of Services by the current process of the server.
 func reconcileCount(n *framework.Namespace) int {
 	n.T.Helper()
 	return int(processMetric(n, "serviceingress_controller_reconcile_duration_seconds_count"))

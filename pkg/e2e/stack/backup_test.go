@@ -29,8 +29,8 @@ var backedUp = []schema.GroupVersionResource{
 	modelv1.SchemeGroupVersion.WithResource("modelstacks"),
 }
 
-// TestABackupOfANamespaceIsRestored creates all objects of a namespace anew from what they were, as backup programs do: without
-// UIDs, owner references and status, and with their managed fields.
+// TestABackupOfANamespaceIsRestored creates all objects of a namespace again, like backup programs: without UIDs, owner references
+// and status, and with their managed fields.
 func TestABackupOfANamespaceIsRestored(t *testing.T) {
 	t.Parallel()
 	s := createStack(t, component("db"), component("web", "db"))
@@ -61,7 +61,7 @@ func TestABackupOfANamespaceIsRestored(t *testing.T) {
 				t.Fatal(err)
 			}
 			restored[resource.Resource+" "+object.GetName()] = created.GetUID()
-			// A create forgets them.
+			// A create drops the managed fields.
 			fields, err := json.Marshal(map[string]any{"metadata": map[string]any{"managedFields": stripped.GetManagedFields()}})
 			if err != nil {
 				t.Fatal(err)
@@ -103,13 +103,13 @@ func TestABackupOfANamespaceIsRestored(t *testing.T) {
 	}
 }
 
-// stripped is what a backup has of an object, and what is created from that.
+// stripped returns the object in a backup, and the object that is created from it.
 func stripped(t *testing.T, object *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	created := object.DeepCopy()
 	entries := created.GetManagedFields()
 	for i := range entries {
-		// The backup is of the day before.
+		// The backup is from the day before.
 		applied := metav1.NewTime(entries[i].Time.Add(-24 * time.Hour))
 		entries[i].Time = &applied
 	}

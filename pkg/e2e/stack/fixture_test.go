@@ -27,14 +27,14 @@ type testStack struct {
 	stack  string
 }
 
-// component has a box that is ready soon and depends on others.
+// component returns a component with a box that is ready soon, and with dependencies.
 func component(name string, dependsOn ...string) modelv1.ModelStackComponent {
 	box := framework.NewBox(name).Spec
 	box.Replicas, box.MinReadySeconds = nil, ptr.To[int32](0)
 	return modelv1.ModelStackComponent{Name: name, BoxName: name, DependsOn: dependsOn, Box: &box}
 }
 
-// external is a component that is outside.
+// external returns an external component.
 func external(name, host string) modelv1.ModelStackComponent {
 	return modelv1.ModelStackComponent{Name: name, BoxName: name, External: &modelv1.ModelStackExternal{Host: host, Port: 80}}
 }
@@ -76,7 +76,7 @@ func (s *testStack) update(change func(components []modelv1.ModelStackComponent)
 	}
 }
 
-// await waits until check returns nil for the stack as its controller has seen it last.
+// await waits until check returns nil for the stack with the last status of its controller.
 func (s *testStack) await(what string, check func(*modelv1.ModelStack) error) {
 	s.T.Helper()
 	s.Eventually("the stack "+what, func() error {
@@ -107,7 +107,7 @@ func (s *testStack) awaitCondition(conditionType string, status metav1.Condition
 	})
 }
 
-// awaitState waits until a component is in a state and waits for these others.
+// awaitState waits until a component is in a state and waits for these components.
 func (s *testStack) awaitState(name string, state modelv1.ComponentState, waitingFor ...string) {
 	s.T.Helper()
 	s.await(fmt.Sprintf("has component %s in state %s", name, state), func(stack *modelv1.ModelStack) error {
@@ -120,13 +120,13 @@ func (s *testStack) awaitState(name string, state modelv1.ComponentState, waitin
 	})
 }
 
-// history are the changes of boxes in the order in which they happened, as "DELETED web".
+// history has the changes of boxes in their order, such as "DELETED web".
 type history struct {
 	mu      sync.Mutex
 	changes []string
 }
 
-// watchBoxes records what describe makes of each change of a box; nothing where it is empty or as before.
+// watchBoxes records the description of each change of a box. It ignores empty and unchanged descriptions.
 func (s *testStack) watchBoxes(describe func(change watch.EventType, box *modelv1.ModelBox) string) *history {
 	s.T.Helper()
 	list, err := s.Boxes.List(s.Ctx, metav1.ListOptions{})
@@ -157,7 +157,7 @@ func (s *testStack) watchBoxes(describe func(change watch.EventType, box *modelv
 	return h
 }
 
-// expect waits until these changes, and no others, have happened in this order.
+// expect waits until exactly these changes have happened in this order.
 func (s *testStack) expect(h *history, want ...string) {
 	s.T.Helper()
 	s.Eventually(fmt.Sprintf("the boxes have changed: %q", want), func() error {
@@ -170,7 +170,7 @@ func (s *testStack) expect(h *history, want ...string) {
 	})
 }
 
-// boxNames are the names of the boxes that there are.
+// boxNames returns the names of the existing boxes.
 func (s *testStack) boxNames() []string {
 	s.T.Helper()
 	boxes, err := s.Boxes.List(s.Ctx, metav1.ListOptions{})

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// chainVariable is how many components the chain has, such as 300.
+	// chainVariable is the environment variable with the number of components of the chain, such as 300.
 	chainVariable = "MODELBOX_E2E_CHAIN"
 	shortChain    = 20
-	// stacksVariable is how many stacks of componentsOfMany there are, such as 200.
+	// stacksVariable is the environment variable with the number of stacks of componentsOfMany components, such as 200.
 	stacksVariable   = "MODELBOX_E2E_STACKS"
 	fewStacks        = 5
 	componentsOfMany = 12
 	stackWriters     = 8
 )
 
-// TestChainIsWrittenOnce lets each of many components depend on the one before, and compares that with the same boxes, of
-// which each is created when the one before is Ready.
+// TestChainIsWrittenOnce creates a chain of many components, and compares its cost with the same boxes, each of which is created
+// after the former one is Ready.
 func TestChainIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	length := framework.Setting(t, chainVariable, shortChain, strconv.Atoi)
@@ -85,7 +85,7 @@ func TestManyStacksAreWrittenOnce(t *testing.T) {
 	t.Logf("%d stacks of %d components:\nboxes by themselves: %s\nin stacks:           %s", count, componentsOfMany, byThemselves, inStacks)
 }
 
-// layers are components in three layers, of which each needs all of the one below.
+// layers returns components in three layers. Each component depends on all components of the layer below.
 func layers() []modelv1.ModelStackComponent {
 	const layer = componentsOfMany / 3
 	var components []modelv1.ModelStackComponent
@@ -101,7 +101,7 @@ func layers() []modelv1.ModelStackComponent {
 	return components
 }
 
-// concurrently does something for each number below count, a few at a time.
+// concurrently calls do for each number below count, a few concurrently.
 func concurrently(count int, do func(i int)) {
 	var running sync.WaitGroup
 	for writer := range stackWriters {
@@ -114,11 +114,11 @@ func concurrently(count int, do func(i int)) {
 	running.Wait()
 }
 
-// awaitReadyBoxes waits until there are that many boxes and all are Ready.
+// awaitReadyBoxes waits until the number of boxes exists and all are Ready.
 func awaitReadyBoxes(n *framework.Namespace, count int) {
 	n.T.Helper()
 	framework.Eventually(n.T, timeout(count), fmt.Sprintf("%d boxes are Ready", count), func() error {
-		time.Sleep(time.Second) // what is read costs as well
+		time.Sleep(time.Second) // reads have a cost as well
 		boxes, err := n.Boxes.List(n.Ctx, metav1.ListOptions{FieldSelector: "status.ready=true"})
 		if err != nil {
 			return err
@@ -130,11 +130,11 @@ func awaitReadyBoxes(n *framework.Namespace, count int) {
 	})
 }
 
-// awaitReadyStacks waits until that many stacks of so many components together are Ready.
+// awaitReadyStacks waits until the number of stacks with the total number of components are Ready.
 func awaitReadyStacks(n *framework.Namespace, count, components int) {
 	n.T.Helper()
 	framework.Eventually(n.T, timeout(components), fmt.Sprintf("%d stacks are Ready", count), func() error {
-		time.Sleep(time.Second) // what is read costs as well
+		time.Sleep(time.Second) // reads have a cost as well
 		stacks, err := n.ControlPlane.ModelClient.ModelV1().ModelStacks(n.Name).List(n.Ctx, metav1.ListOptions{FieldSelector: "status.ready=true"})
 		if err != nil {
 			return err
@@ -150,7 +150,7 @@ func timeout(components int) time.Duration {
 	return framework.Patience + time.Duration(components)*time.Second
 }
 
-// cost is what a server spends on boxes.
+// cost is the cost of a server for boxes.
 type cost struct {
 	components             int
 	seconds, cpu           float64
@@ -165,9 +165,8 @@ func (c cost) String() string {
 		c.seconds, c.cpu, c.memory/(1<<20), each(c.childWrites), each(c.boxWrites), each(c.stackWrites))
 }
 
-// measure returns what it costs a server that has nothing else to do to bring up boxes, of which bring returns the number. The
-// test fails when a child is written more than once, or anything when all are Ready, although the server looks at everything
-// again every so often.
+// measure returns the cost of an idle server to start boxes. bring starts them and returns their number. The test fails if a child
+// is written more than once, or if anything is written after all boxes are Ready, including resyncs.
 func measure(t *testing.T, what string, bring func(*framework.Namespace) int) cost {
 	t.Helper()
 	var made cost
@@ -185,7 +184,7 @@ func measureIn(t *testing.T, bring func(*framework.Namespace) int) cost {
 	made.cpu = processMetric(n, "process_cpu_seconds_total") - spent
 	made.memory = processMetric(n, "process_resident_memory_bytes")
 
-	time.Sleep(5 * time.Second) // what rollouts still have to tell
+	time.Sleep(5 * time.Second) // for the last status writes of rollouts
 	children, models := n.Audit.ClusterWrites(), n.Audit.BoxWrites()
 	made.childWrites = len(children)
 	written := map[string]int{}

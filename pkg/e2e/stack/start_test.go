@@ -73,7 +73,7 @@ func TestStackThatIsReadyIsSilent(t *testing.T) {
 	s.awaitReady()
 	before := s.versions()
 	s.Kubectl.Run("label", "mst", "shop", "example.com/team=ours")
-	// The server has seen this change of the stack when it is done with one that came later.
+	// The server has observed this change of the stack after it has reconciled a later one.
 	later := createStackNamed(s.Namespace, "later", component("later"))
 	later.awaitReady()
 	framework.ExpectEqual(t, "versions of the children", before, s.versions())
