@@ -198,16 +198,16 @@ func (r *rolloutReconciler) findLastingFailure(ctx context.Context, box *modelv1
 }
 
 // exceedsDeadline returns whether the rollout has made no progress for too long, or after how long it will have. The condition of a
-// Deployment counts if it is about this attempt.
+// Deployment, and what is recorded of other workloads, count if they are about this attempt.
 func exceedsDeadline(box *modelv1.ModelBox, observed *observation, startedAt time.Time) (bool, time.Duration) {
 	deployment, isDeployment := observed.workload.(deploymentWorkload)
-	if !isDeployment {
-		return observed.progress.isOverdue, 0 // reconcile looks again in any case
-	}
-	if deployment.rollout().Reason != modelv1.ReasonProgressDeadlineExceeded {
+	switch {
+	case !isDeployment && !observed.progress.isOverdue:
+		return false, 0 // reconcile looks again in any case
+	case !isDeployment: // The record learns of this attempt when it is in the status of the box.
+	case deployment.rollout().Reason != modelv1.ReasonProgressDeadlineExceeded:
 		return false, 0
-	}
-	if exceeded := deployment.condition(appsv1.DeploymentProgressing); !exceeded.LastUpdateTime.Time.Before(startedAt) {
+	case !deployment.condition(appsv1.DeploymentProgressing).LastUpdateTime.Time.Before(startedAt):
 		return true, 0
 	}
 	left := startedAt.Add(progressDeadlineOf(box)).Sub(observed.now)

@@ -525,6 +525,32 @@ func TestRolloutThatFailsAgain(t *testing.T) {
 	}
 }
 
+// A rollout has its own deadline, whatever became of the one before.
+func TestChangeAfterAMissedDeadline(t *testing.T) {
+	for _, kind := range workloadKinds {
+		for _, policy := range []modelv1.RolloutFailurePolicy{modelv1.RolloutFailureNone, modelv1.RolloutFailurePause} {
+			t.Run(fmt.Sprintf("%s, %s", kind, policy), func(t *testing.T) {
+				r := newRolloutTest(t, kind, policy)
+				r.changeBox(t, badVersion)
+				r.settle(t)
+				r.rollOut(t, nil, false)
+				r.settle(t)
+				r.step(progressDeadline)
+				r.rollOut(t, nil, true)
+				r.settle(t)
+				check(t, "phase has failed", true, r.rollout(t).Phase.HasFailed())
+				r.step(2 * time.Second)
+				r.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Image = "nginx:fixed" })
+				r.settle(t)
+				check(t, "phase after the change", modelv1.RolloutProgressing, r.rollout(t).Phase)
+				r.complete(t)
+				r.settle(t)
+				check(t, "phase in the end", modelv1.RolloutComplete, r.rollout(t).Phase)
+			})
+		}
+	}
+}
+
 func TestChangeWhileARolloutFails(t *testing.T) {
 	r := newRolloutTest(t, modelv1.WorkloadDeployment, modelv1.RolloutFailureRollback)
 	r.changeBox(t, badVersion)
