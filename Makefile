@@ -171,8 +171,9 @@ test-chaos: build ## Change and break everything at once for ten minutes
 	@MODELBOX_E2E_CHAOS=10m go test ./pkg/e2e/server -run TestChaosConverges -timeout 20m -v
 
 .PHONY: test-pairs
-test-pairs: build ## Make every change of boxes and stacks in every way, and take it back in every way
+test-pairs: build ## Make every change of boxes and stacks in every way, take it back in every way, and fail every rollout
 	@MODELBOX_E2E_PAIRS=1 go test ./pkg/e2e/pairs -parallel 24 -timeout 60m -v
+	@MODELBOX_E2E_PAIRS=1 go test ./pkg/e2e/lifecycle -run TestFailedRollouts -parallel 24 -timeout 30m -v
 
 .PHONY: test-disaster
 test-disaster: build ## Lose the store in every way with 200 boxes, and kill the server 50 times
