@@ -6,10 +6,18 @@ package filters
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/http2drain"
 )
 
 func TestConnectionsEndWhileServerIsNotReady(t *testing.T) {
@@ -96,6 +104,87 @@ func TestChecksOfHealthOutliveTheirRequest(t *testing.T) {
 				t.Errorf("a client that is gone makes the check fail with %v, and connections end: %t", err, d.unready.Load())
 			}
 		})
+	}
+}
+
+func TestConnectionsOfHTTP2AreDrained(t *testing.T) {
+	closed := make(chan struct{})
+	close(closed)
+	for _, test := range []struct {
+		name     string
+		shutdown chan struct{}
+		unready  bool
+		delay    time.Duration
+		drained  bool
+	}{
+		{name: "ready"},
+		{name: "not ready", unready: true, drained: true},
+		{name: "shutting down", shutdown: closed, drained: true},
+		{name: "first half of the shutdown delay", shutdown: closed, unready: true, delay: time.Hour},
+		{name: "second half of the shutdown delay", shutdown: closed, unready: true, delay: 2 * drainAge, drained: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			connections, request := serveHTTP2(t)
+			d := &drainer{shutdown: test.shutdown}
+			d.unready.Store(test.unready)
+			go d.drainHTTP2(t.Context(), connections, test.delay)
+			first := request()
+			isDrained := false
+			for deadline := time.Now().Add(5 * drainAge); !isDrained && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+				isDrained = request() != first
+			}
+			if isDrained != test.drained {
+				t.Errorf("the connection is drained: %t, want %t", isDrained, test.drained)
+			}
+		})
+	}
+}
+
+// serveHTTP2 serves until the test has ended. The function sends a request and returns the address of the client's end of the
+// connection.
+func serveHTTP2(t *testing.T) (connections *http2drain.Connections, request func() string) {
+	t.Helper()
+	_, certificate, key, err := newLoopbackCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := dynamiccertificates.NewStaticCertKeyContent("serving", certificate, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := &genericapiserver.SecureServingInfo{Listener: listener, Cert: content}
+	if connections, err = http2drain.For(info); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	stopped, _, err := info.Serve(connections.WithServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.RemoteAddr)
+	})), time.Minute, stop)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		close(stop)
+		<-stopped
+	})
+	return connections, func() string {
+		response, err := (&http.Client{Transport: transport}).Get("https://" + listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		address, err := io.ReadAll(response.Body)
+		if err != nil || response.ProtoMajor != 2 {
+			t.Fatalf("the answer is of %s, and reading it ends with %v", response.Proto, err)
+		}
+		return string(address)
 	}
 }
 
