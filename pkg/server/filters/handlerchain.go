@@ -51,10 +51,7 @@ func (c Config) handlerChain(config *genericapiserver.Config, ready <-chan struc
 		d.withServer,
 		// Before authentication, which reads certificates from the cluster: a user would get 403 as long as they are not there.
 		func(handler http.Handler) http.Handler {
-			return withReadiness(handler, func(r *http.Request) bool { return c.Store.Check(r) == nil }, stopping, config.LoopbackClientConfig.BearerToken, config.Serializer)
-		},
-		func(handler http.Handler) http.Handler {
-			return withReadiness(handler, func(*http.Request) bool { return isClosed(ready) }, starting, config.LoopbackClientConfig.BearerToken, config.Serializer)
+			return withReadiness(handler, c.refusal(ready, d.shutdown), config.LoopbackClientConfig.BearerToken, config.Serializer)
 		},
 		// Before all filters that answer by themselves: a connection must end whether its last request is served or refused.
 		d.wrap,
@@ -74,5 +71,20 @@ func (c Config) handlerChain(config *genericapiserver.Config, ready <-chan struc
 		},
 		// Last: the answer of any filter, such as 401 for an invalid token, says nothing about the readiness of the server.
 		d.observe,
+	}
+}
+
+// refusal returns what says why the server refuses requests, empty if it serves them. A server that has been ready refuses them only
+// because it has to end.
+func (c Config) refusal(ready, shutdown <-chan struct{}) func(*http.Request) string {
+	return func(r *http.Request) string {
+		switch {
+		case isClosed(ready) && c.Store.Check(r) == nil:
+			return ""
+		case isClosed(ready) || isClosed(shutdown):
+			return stopping
+		default:
+			return starting
+		}
 	}
 }

@@ -121,6 +121,31 @@ func TestServerThatIsNotReadyAuthenticatesNoUser(t *testing.T) {
 	}
 }
 
+func TestReasonOfRefusals(t *testing.T) {
+	open, closed, failure := make(chan struct{}), make(chan struct{}), errors.New("the store was not looked at yet")
+	close(closed)
+	for _, row := range []struct {
+		name            string
+		ready, shutdown chan struct{}
+		store           error
+		want            string
+	}{
+		{"the store is not checked yet", open, open, failure, starting},
+		{"another check fails", open, open, nil, starting},
+		{"the server is stopped before it is ready", open, closed, failure, stopping},
+		{"the store was replaced", closed, open, failure, stopping},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := newTestChain(t)
+			c.ready, c.drainer.shutdown, c.store = row.ready, row.shutdown, row.store
+			response := c.serve(t, newRequest(http.MethodGet, modelBoxes, "jane", nil), http.StatusOK)
+			if got := response.Body.String(); response.Code != http.StatusServiceUnavailable || !strings.Contains(got, row.want) {
+				t.Errorf("got %d %s, want %q", response.Code, got, row.want)
+			}
+		})
+	}
+}
+
 func TestRefusedRequestsEndTheirConnectionAsWell(t *testing.T) {
 	c := newTestChain(t)
 	c.drainer.unready.Store(true)

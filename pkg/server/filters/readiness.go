@@ -81,11 +81,16 @@ func awaitReadyz(ctx context.Context, client rest.Interface) error {
 	})
 }
 
-// withReadiness answers requests with 503 while isReady returns false, and says why. It always serves requests for health, and those
+// withReadiness answers requests with 503 and the reason while refusal returns one. It always serves requests for health, and those
 // with the token, which only this process knows.
-func withReadiness(handler http.Handler, isReady func(*http.Request) bool, why, token string, serializer runtime.NegotiatedSerializer) http.Handler {
+func withReadiness(handler http.Handler, refusal func(*http.Request) string, token string, serializer runtime.NegotiatedSerializer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if isHealth(r.URL.Path) || hasToken(r, token) || isReady(r) {
+		if isHealth(r.URL.Path) || hasToken(r, token) {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		why := refusal(r)
+		if why == "" {
 			handler.ServeHTTP(w, r)
 			return
 		}

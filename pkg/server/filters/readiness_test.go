@@ -50,7 +50,7 @@ func TestRequestsBeforeTheServerIsReady(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			ready := make(chan struct{})
-			handler := withReadiness(teapot, func(*http.Request) bool { return isClosed(ready) }, starting, row.token, apiserver.Codecs)
+			handler := withReadiness(teapot, Config{Store: healthz.PingHealthz}.refusal(ready, nil), row.token, apiserver.Codecs)
 			request := httptest.NewRequest(http.MethodGet, row.path, nil)
 			request.Header.Set("Authorization", row.authorization)
 			got := httptest.NewRecorder()
@@ -84,7 +84,7 @@ func TestARefusalBeforeTheServerIsReadyIsAStatus(t *testing.T) {
 			request := httptest.NewRequest(http.MethodGet, "/apis/model.github.com/v1/modelboxes", nil)
 			request.Header.Set("Accept", mediaType)
 			response := httptest.NewRecorder()
-			withReadiness(teapot, func(*http.Request) bool { return false }, stopping, "token", apiserver.Codecs).ServeHTTP(response, request)
+			withReadiness(teapot, func(*http.Request) string { return stopping }, "token", apiserver.Codecs).ServeHTTP(response, request)
 
 			if got := response.Header().Get("Retry-After"); got != "1" {
 				t.Errorf("Retry-After: got %q", got)
