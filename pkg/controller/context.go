@@ -17,7 +17,7 @@ import (
 	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
@@ -60,7 +60,7 @@ func NewContext(
 		KubeClient:    kubeClient,
 		GatewayClient: gatewayClient,
 		DynamicClient: dynamicClient,
-		Informers:     informers.NewFactories(modelClient, kubeClient, configuration.ModelBoxController.ResyncPeriod, modelbox.TrimChild),
+		Informers:     informers.NewFactories(modelClient, kubeClient, configuration.ModelBoxController.ResyncPeriod, kinds.TrimChild),
 		Recorder:      broadcaster.NewRecorder(scheme.Scheme, render.EventReporter),
 		Clock:         clock.RealClock{},
 		Configuration: configuration,

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelstack"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/network"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/poddebugger"
@@ -61,7 +62,7 @@ func NewDescriptors() map[string]*Descriptor {
 }
 
 func newModelBoxController(c *Context) (Controller, error) {
-	routes, err := modelbox.NewRouteInformer(c.GatewayClient)
+	routes, err := kinds.NewRouteInformer(c.GatewayClient)
 	if err != nil {
 		return nil, err
 	}

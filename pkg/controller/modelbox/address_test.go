@@ -14,6 +14,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 func TestAddress(t *testing.T) {
@@ -81,7 +82,7 @@ func TestAddress(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Ports = slices.Clone(row.box) })
-			status := statusOf(box, &observation{service: row.service, workload: workloadOf(row.deployment)})
+			status := status.Of(box, &status.Observation{Service: row.service, Workload: workloadOf(row.deployment)})
 			if status.Address != row.want {
 				t.Errorf("got %q, want %q", status.Address, row.want)
 			}

@@ -14,6 +14,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 // autoscaled gives the box an autoscaler.
@@ -95,8 +96,8 @@ func TestReadyBoxSaysThatItIsNotAutoscaled(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			autoscaler := &autoscalingv2.HorizontalPodAutoscaler{Status: autoscalingv2.HorizontalPodAutoscalerStatus{Conditions: row.conditions}}
-			observed := &observation{workload: workloadOf(completeDeployment()), autoscaler: autoscaler}
-			ready := meta.FindStatusCondition(conditionsOf(fixture.WebBox(t, autoscaled), observed), modelv1.ConditionReady)
+			observed := &status.Observation{Workload: workloadOf(completeDeployment()), Autoscaler: autoscaler}
+			ready := meta.FindStatusCondition(status.ConditionsOf(fixture.WebBox(t, autoscaled), observed), modelv1.ConditionReady)
 			check(t, "status", metav1.ConditionTrue, ready.Status)
 			check(t, "message", "2 of 2 replicas are available"+row.want, ready.Message)
 		})

@@ -16,6 +16,7 @@ import (
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -41,7 +42,7 @@ func (c *Controller) newEngine() *children.Engine[*modelv1.ModelBox] {
 
 // setEngine sets what keeps the children of boxes.
 func (c *Controller) setEngine(engine *children.Engine[*modelv1.ModelBox]) {
-	c.children, c.storage.children = engine, engine
+	c.children, c.storage.Children = engine, engine
 }
 
 // render returns the children that the box asks for while these are there.
@@ -60,7 +61,7 @@ func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstr
 // liveBeside returns the state of the live children that decides about the children of the box.
 func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (modelboxrender.Live, error) {
 	var beside modelboxrender.Live
-	beside.StableRecord, _ = c.rollouts.stableRecords.find(box)
+	beside.StableRecord, _ = c.rollouts.StableRecords.Find(box)
 	kind := modelboxrender.WorkloadKind(box)
 	workload, err := live.Child(kind, box.Name)
 	if err != nil {
@@ -73,7 +74,7 @@ func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (mode
 		}
 	}
 	for _, name := range modelboxrender.ClaimNames(box) {
-		object, err := live.Child(claimGVK, name)
+		object, err := live.Child(kinds.ClaimGVK, name)
 		if err != nil {
 			return beside, err
 		}

@@ -25,6 +25,9 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/storage"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -92,13 +95,13 @@ func (f *testController) seeClaims(t *testing.T) {
 	}
 	trimmed := make([]any, 0, len(claims.Items))
 	for i := range claims.Items {
-		claim, err := TrimChild(&claims.Items[i])
+		claim, err := kinds.TrimChild(&claims.Items[i])
 		if err != nil {
 			t.Fatal(err)
 		}
 		trimmed = append(trimmed, claim)
 	}
-	if err := f.storage.claims.Replace(trimmed, ""); err != nil {
+	if err := f.storage.Claims.Replace(trimmed, ""); err != nil {
 		t.Fatal(err)
 	}
 	f.cluster.ClearActions()
@@ -447,9 +450,9 @@ func TestClaimsOfPodsGrow(t *testing.T) {
 			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Workload = modelv1.WorkloadStatefulSet }, withStorage(sized("2Gi")), row.box)
 			f := newTestController(t, box, row.claim)
 			f.seeClaims(t)
-			result := &storageResult{box: box}
-			if err := f.storage.growPodClaims(t.Context(), box, result); err != nil || len(result.failures) > 0 {
-				t.Fatal(err, result.failures)
+			result := &storage.Result{Box: box}
+			if err := f.storage.GrowPodClaims(t.Context(), box, result); err != nil || len(result.Failures) > 0 {
+				t.Fatal(err, result.Failures)
 			}
 			check(t, "size", row.wantSize, sizeOf(f.claim(t, row.claim.Name)))
 		})
@@ -478,7 +481,7 @@ func TestClaimThatMayNotGrowIsReportedAndTriedAgain(t *testing.T) {
 			})
 			isRefused := true
 			f.cluster.PrependReactor("patch", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
-				return isRefused, nil, apierrors.NewForbidden(claimResource, row.claim, errors.New(refusal))
+				return isRefused, nil, apierrors.NewForbidden(kinds.ClaimResource, row.claim, errors.New(refusal))
 			})
 			// tries reconciles and returns whether the cluster is asked, and after how long to requeue the box.
 			tries := func() (bool, time.Duration) {
@@ -570,12 +573,12 @@ func TestPodThatWaitsForAClaimSaysWhich(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			f := newTestController(t, box, newClaim("web-data", ofBox("web"), row.claim))
 			f.seeClaims(t)
-			pending, err := f.storage.pendingClaims(box)
+			pending, err := f.storage.PendingClaims(box)
 			if err != nil {
 				t.Fatal(err)
 			}
-			failures := findPodFailures(box, &observation{pods: []*corev1.Pod{pod}, pendingClaims: pending})
-			check(t, "message", row.want, failures.worst.message)
+			failures := status.FindPodFailures(box, &status.Observation{Pods: []*corev1.Pod{pod}, PendingClaims: pending})
+			check(t, "message", row.want, failures.Worst.Message)
 		})
 	}
 }

@@ -19,25 +19,26 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 func TestConditionReason(t *testing.T) {
 	for _, row := range []struct{ name, reason, want string }{
 		{"a valid reason stays", "CrashLoopBackOff", "CrashLoopBackOff"},
 		{"so does one with every character that there may be", "a_1,B:c2_", "a_1,B:c2_"},
-		{"and the longest", strings.Repeat("a", maxReason), strings.Repeat("a", maxReason)},
+		{"and the longest", strings.Repeat("a", status.MaxReason), strings.Repeat("a", status.MaxReason)},
 		{"words", "seccomp killed", "SeccompKilled"},
 		{"words with dashes and dots", "no-gpu.example.com/left", "NoGpuExampleComLeft"},
 		{"characters of other alphabets", "größe überschritten", "GrEBerschritten"},
 		{"a beginning that may not be", "4: _failed", "failed"},
 		{"an end that may not be", "Failed:,", "Failed"},
-		{"one that is too long", strings.Repeat("a", maxReason+1), "A" + strings.Repeat("a", maxReason-1)},
-		{"one that may not end where it is cut", strings.Repeat("a", maxReason-1) + ":a", "A" + strings.Repeat("a", maxReason-2)},
+		{"one that is too long", strings.Repeat("a", status.MaxReason+1), "A" + strings.Repeat("a", status.MaxReason-1)},
+		{"one that may not end where it is cut", strings.Repeat("a", status.MaxReason-1) + ":a", "A" + strings.Repeat("a", status.MaxReason-2)},
 		{"none", "", "Unknown"},
 		{"one of which nothing is left", "127 ✗", "Unknown"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, conditionReason(row.reason)); diff != "" {
+			if diff := cmp.Diff(row.want, status.ConditionReason(row.reason)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -46,16 +47,16 @@ func TestConditionReason(t *testing.T) {
 
 // failingWith returns what is observed of a box where the cluster gives the reason and the message for everything that
 // goes wrong.
-func failingWith(reason, message string) map[string]*observation {
-	rolling := func(pods ...*corev1.Pod) *observation {
+func failingWith(reason, message string) map[string]*status.Observation {
+	rolling := func(pods ...*corev1.Pod) *status.Observation {
 		return withPods(complete(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }), pods...)
 	}
-	state := func(state corev1.ContainerState) *observation {
+	state := func(state corev1.ContainerState) *status.Observation {
 		return rolling(newPod("web-1", func(pod *corev1.Pod) {
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", State: state}}
 		}))
 	}
-	return map[string]*observation{
+	return map[string]*status.Observation{
 		"container waiting": state(corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}),
 		"container ended":   state(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: reason, Message: message, ExitCode: 1}}),
 		"pod unscheduled": rolling(newPod("web-1", func(pod *corev1.Pod) {
@@ -73,7 +74,7 @@ func failingWith(reason, message string) map[string]*observation {
 }
 
 // validateStatus returns what is wrong with the status that is computed for the box.
-func validateStatus(ctx context.Context, box *modelv1.ModelBox, observed *observation) error {
+func validateStatus(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation) error {
 	changed := box.DeepCopy()
 	changed.ResourceVersion = "1"
 	var old, updated model.ModelBox
@@ -81,7 +82,7 @@ func validateStatus(ctx context.Context, box *modelv1.ModelBox, observed *observ
 		return err
 	}
 	changed = changed.DeepCopy()
-	changed.Status = statusOf(changed, observed)
+	changed.Status = status.Of(changed, observed)
 	if err := modelv1.Convert_v1_ModelBox_To_model_ModelBox(changed, &updated, nil); err != nil {
 		return err
 	}
@@ -107,8 +108,8 @@ func FuzzStatus(f *testing.F) {
 		now := time.Now()
 		begin := metav1.NewTime(now.Add(-time.Duration(seconds % 1e6 * int64(time.Second))))
 		for where, observed := range failingWith(reason, message) {
-			observed.now = now
-			for _, pod := range observed.pods {
+			observed.Now = now
+			for _, pod := range observed.Pods {
 				pod.Status.StartTime = &begin
 				for i := range pod.Status.ContainerStatuses {
 					status := &pod.Status.ContainerStatuses[i]

@@ -23,6 +23,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 // conditions are the status and the reason of each condition; "none" is one that is not there.
@@ -67,11 +69,11 @@ func summarize(all []metav1.Condition) conditions {
 }
 
 // complete returns what is observed of a box whose rollout is complete.
-func complete(changes ...func(*appsv1.Deployment)) *observation {
-	workload := asWorkload(completeDeployment(changes...))
-	observed := &observation{workload: workload}
-	if failure := workload.creationFailure(); failure != nil {
-		observed.creationFailure = &podFailure{reason: failure.Reason, message: failure.Message}
+func complete(changes ...func(*appsv1.Deployment)) *status.Observation {
+	workload := kinds.AsWorkload(completeDeployment(changes...))
+	observed := &status.Observation{Workload: workload}
+	if failure := workload.CreationFailure(); failure != nil {
+		observed.CreationFailure = &status.PodFailure{Reason: failure.Reason, Message: failure.Message}
 	}
 	return observed
 }
@@ -79,9 +81,9 @@ func complete(changes ...func(*appsv1.Deployment)) *observation {
 func TestConditions(t *testing.T) {
 	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}
 	crashing := newPod("web-1", waiting("app", "CrashLoopBackOff", "back-off"))
-	failing := func(err error) *observation {
+	failing := func(err error) *status.Observation {
 		observed := complete()
-		observed.failures = []error{fmt.Errorf("applying Deployment web: %w", err)}
+		observed.Failures = []error{fmt.Errorf("applying Deployment web: %w", err)}
 		return observed
 	}
 	notApplied := func(reason string) conditions {
@@ -91,11 +93,11 @@ func TestConditions(t *testing.T) {
 	stalledBy := func(reason string) conditions {
 		return notApplied(reason).with(conditions{stalled: "True " + reason})
 	}
-	loadBalancer := func(addresses ...string) *observation {
+	loadBalancer := func(addresses ...string) *status.Observation {
 		observed := complete()
-		observed.service = &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer}}
+		observed.Service = &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer}}
 		for _, address := range addresses {
-			ingress := &observed.service.Status.LoadBalancer.Ingress
+			ingress := &observed.Service.Status.LoadBalancer.Ingress
 			*ingress = append(*ingress, corev1.LoadBalancerIngress{IP: address})
 		}
 		return observed
@@ -107,13 +109,15 @@ func TestConditions(t *testing.T) {
 	}
 
 	pulling := newPod("web-1", waiting("app", "ErrImagePull", "not found"))
-	stuck := func() *observation { return complete(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }) }
+	stuck := func() *status.Observation {
+		return complete(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 })
+	}
 	paused := func(d *appsv1.Deployment) { d.Spec.Paused = true }
 
 	for _, row := range []struct {
 		name     string
 		change   func(*modelv1.ModelBox)
-		observed *observation
+		observed *status.Observation
 		want     conditions
 	}{
 		{"a complete rollout is Ready", nil, complete(), good},
@@ -127,7 +131,7 @@ func TestConditions(t *testing.T) {
 			func(box *modelv1.ModelBox) { box.Spec.Replicas = ptr.To[int32](0) },
 			complete(func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](0) }), rollingOut},
 
-		{"there is no Deployment yet", nil, &observation{}, conditions{"False Progressing", "False Progressing", "True Progressing", "True Applied", "none"}},
+		{"there is no Deployment yet", nil, &status.Observation{}, conditions{"False Progressing", "False Progressing", "True Progressing", "True Applied", "none"}},
 		{"the Deployment controller has not seen the last change", nil,
 			complete(func(d *appsv1.Deployment) { d.Status.ObservedGeneration = 4 }), rollingOut},
 		{"the Deployment controller has seen nothing", nil,
@@ -185,7 +189,7 @@ func TestConditions(t *testing.T) {
 		{"a pod that fails after the rollout is complete is not counted by the Deployment", nil, withPods(complete(), crashing), good},
 		{"an image that cannot be pulled", nil, withPods(stuck(), pulling), rollingOut.with(conditions{ready: "False ErrImagePull"})},
 		{"an image that cannot be pulled again", func(box *modelv1.ModelBox) {
-			box.Status.Conditions = conditionsOf(box, withPods(stuck(), newPod("web-1", waiting("app", "ImagePullBackOff", "back-off"))))
+			box.Status.Conditions = status.ConditionsOf(box, withPods(stuck(), newPod("web-1", waiting("app", "ImagePullBackOff", "back-off"))))
 		}, withPods(stuck(), pulling), rollingOut.with(conditions{ready: "False ImagePullBackOff"})},
 
 		{"a load balancer without an address is not reachable", nil, loadBalancer(), good.with(conditions{ready: "False LoadBalancerPending"})},
@@ -199,30 +203,30 @@ func TestConditions(t *testing.T) {
 		{"a conflict", nil, failing(&children.ConflictError{Kind: "Deployment", Name: "web"}), notApplied("Conflict")},
 		{"anything else", nil, failing(errors.New("connection refused")), notApplied("Error")},
 		{"a child that cannot be written stalls the box more than a rollout", nil,
-			&observation{workload: asWorkload(completeDeployment(stalled)), failures: []error{&apply.NotOwnedError{Kind: "Service", Name: "web"}}},
+			&status.Observation{Workload: kinds.AsWorkload(completeDeployment(stalled)), Failures: []error{&apply.NotOwnedError{Kind: "Service", Name: "web"}}},
 			stalledBy("NotOwned").with(conditions{progressing: "False ProgressDeadlineExceeded"})},
 		{"a failure that passes does not hide a rollout that does not", nil,
-			&observation{workload: asWorkload(completeDeployment(stalled)), failures: []error{errors.New("connection refused")}},
+			&status.Observation{Workload: kinds.AsWorkload(completeDeployment(stalled)), Failures: []error{errors.New("connection refused")}},
 			notApplied("Error").with(conditions{progressing: "False ProgressDeadlineExceeded", stalled: "True ProgressDeadlineExceeded"})},
 		{"the first of several failures is the reason", nil,
-			&observation{workload: asWorkload(completeDeployment()), failures: []error{children.ErrBeingDeleted, errors.New("connection refused")}},
+			&status.Observation{Workload: kinds.AsWorkload(completeDeployment()), Failures: []error{children.ErrBeingDeleted, errors.New("connection refused")}},
 			notApplied("ChildBeingDeleted")},
 		{"what could not be applied comes before a pod that fails", nil,
 			withPods(failing(errors.New("connection refused")), crashing), notApplied("Error")},
 
 		{"a paused box with a change that waits", func(box *modelv1.ModelBox) { box.Spec.Paused = true },
-			&observation{workload: asWorkload(completeDeployment()), pending: []string{"Deployment"}},
+			&status.Observation{Workload: kinds.AsWorkload(completeDeployment()), Pending: []string{"Deployment"}},
 			good.with(conditions{ready: "False Paused", applied: "False Paused"})},
 		{"a paused box without one is Ready", func(box *modelv1.ModelBox) { box.Spec.Paused = true }, complete(), good},
 		{"a failure counts more than a pause", func(box *modelv1.ModelBox) { box.Spec.Paused = true },
-			&observation{workload: asWorkload(completeDeployment()), pending: []string{"Deployment"}, failures: []error{&apply.NotOwnedError{}}}, stalledBy("NotOwned")},
+			&status.Observation{Workload: kinds.AsWorkload(completeDeployment()), Pending: []string{"Deployment"}, Failures: []error{&apply.NotOwnedError{}}}, stalledBy("NotOwned")},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := fixture.WebBox(t)
 			if row.change != nil {
 				row.change(box)
 			}
-			got := conditionsOf(box, row.observed)
+			got := status.ConditionsOf(box, row.observed)
 			if diff := cmp.Diff(row.want, summarize(got), cmp.AllowUnexported(conditions{})); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -238,8 +242,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-func withPods(observed *observation, pods ...*corev1.Pod) *observation {
-	observed.pods = pods
+func withPods(observed *status.Observation, pods ...*corev1.Pod) *status.Observation {
+	observed.Pods = pods
 	return observed
 }
 
@@ -260,11 +264,11 @@ func TestRolloutIsCompleteWhenTheDeploymentControllerSaysSo(t *testing.T) {
 								d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = total, updated, available
 							})
 							if !isApplied {
-								observed.failures = []error{errors.New("refused")}
+								observed.Failures = []error{errors.New("refused")}
 							}
 							want := isApplied && observedGeneration == 5 && updated == desired && total == desired && available == desired
 							seen[want]++
-							if got := meta.IsStatusConditionTrue(conditionsOf(box, observed), modelv1.ConditionReady); got != want {
+							if got := meta.IsStatusConditionTrue(status.ConditionsOf(box, observed), modelv1.ConditionReady); got != want {
 								t.Errorf("desired %d, total %d, updated %d, available %d, generation %d of 5, applied %v: got %v",
 									desired, total, updated, available, observedGeneration, isApplied, got)
 							}
@@ -281,25 +285,25 @@ func TestRolloutIsCompleteWhenTheDeploymentControllerSaysSo(t *testing.T) {
 
 func TestStalledIsRemovedWhenItHasPassed(t *testing.T) {
 	box := fixture.WebBox(t)
-	box.Status.Conditions = conditionsOf(box, &observation{failures: []error{&apply.NotOwnedError{}}})
+	box.Status.Conditions = status.ConditionsOf(box, &status.Observation{Failures: []error{&apply.NotOwnedError{}}})
 	if got := summarize(box.Status.Conditions).stalled; got != "True NotOwned" {
 		t.Fatalf("got %s", got)
 	}
-	if got := summarize(conditionsOf(box, complete())).stalled; got != "none" {
+	if got := summarize(status.ConditionsOf(box, complete())).stalled; got != "none" {
 		t.Errorf("got %s, want none", got)
 	}
 }
 
 func TestConditionMessages(t *testing.T) {
 	stuck := complete(func(d *appsv1.Deployment) { d.Status.UpdatedReplicas, d.Status.AvailableReplicas = 1, 1 })
-	replicas := func(desired, total, updated, available int32) *observation {
+	replicas := func(desired, total, updated, available int32) *status.Observation {
 		return complete(func(d *appsv1.Deployment) {
 			d.Spec.Replicas = &desired
 			d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.AvailableReplicas = total, updated, available
 		})
 	}
-	applying := func(err error) *observation {
-		return &observation{failures: []error{fmt.Errorf("applying Service web: %w", err)}}
+	applying := func(err error) *status.Observation {
+		return &status.Observation{Failures: []error{fmt.Errorf("applying Service web: %w", err)}}
 	}
 	services := schema.GroupResource{Resource: "services"}
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "Service"}, "web",
@@ -310,7 +314,7 @@ func TestConditionMessages(t *testing.T) {
 	for _, row := range []struct {
 		name      string
 		condition string
-		observed  *observation
+		observed  *status.Observation
 		want      string
 	}{
 		{"Ready says how many replicas are available", modelv1.ConditionReady, complete(), "2 of 2 replicas are available"},
@@ -319,8 +323,8 @@ func TestConditionMessages(t *testing.T) {
 			"pod web-1, container app: no such image"},
 		{"Available says what the Deployment says", modelv1.ConditionAvailable, complete(), "Deployment has minimum availability."},
 		{"Applied has every failure", modelv1.ConditionApplied,
-			&observation{failures: []error{errors.New("one"), errors.New("two")}}, "one\ntwo"},
-		{"Ready says why it is not applied", modelv1.ConditionReady, &observation{failures: []error{children.ErrBeingDeleted}},
+			&status.Observation{Failures: []error{errors.New("one"), errors.New("two")}}, "one\ntwo"},
+		{"Ready says why it is not applied", modelv1.ConditionReady, &status.Observation{Failures: []error{children.ErrBeingDeleted}},
 			"ChildBeingDeleted: it is being deleted and will be created again when it is gone"},
 		{"one of one", modelv1.ConditionReady, replicas(1, 1, 1, 1), "1 of 1 replica is available"},
 		{"none of one", modelv1.ConditionReady, replicas(1, 1, 1, 0), "0 of 1 updated replicas are available"},
@@ -337,8 +341,8 @@ func TestConditionMessages(t *testing.T) {
 		{"a quota is told as one", modelv1.ConditionReady, applying(quota), `QuotaExceeded: services "web" is forbidden: exceeded quota: small`},
 		{"what cannot be read is told as invalid", modelv1.ConditionReady, applying(apierrors.NewBadRequest("unknown field")), "Invalid: applying Service web: unknown field"},
 		{"several refusals are a line each", modelv1.ConditionApplied,
-			&observation{failures: append(applying(forbidden).failures, applying(invalid).failures...)}, "services \"web\" is forbidden: no\n" + invalidMessage},
-		{"Applied names what a pause keeps back", modelv1.ConditionApplied, &observation{pending: []string{"Deployment", "Service"}},
+			&status.Observation{Failures: append(applying(forbidden).Failures, applying(invalid).Failures...)}, "services \"web\" is forbidden: no\n" + invalidMessage},
+		{"Applied names what a pause keeps back", modelv1.ConditionApplied, &status.Observation{Pending: []string{"Deployment", "Service"}},
 			"the box is paused; not up to date: Deployment, Service"},
 		{"Progressing says who has paused the Deployment", modelv1.ConditionProgressing,
 			complete(pausedBy("kubectl-rollout"), func(d *appsv1.Deployment) { d.Status.Replicas, d.Status.UpdatedReplicas = 3, 1 }),
@@ -347,7 +351,7 @@ func TestConditionMessages(t *testing.T) {
 			`2 of 2 replicas are available; another client has paused the Deployment, until "kubectl rollout resume deployment/web"`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := meta.FindStatusCondition(conditionsOf(fixture.WebBox(t), row.observed), row.condition)
+			got := meta.FindStatusCondition(status.ConditionsOf(fixture.WebBox(t), row.observed), row.condition)
 			if got == nil || got.Message != row.want {
 				t.Errorf("got %+v, want message %q", got, row.want)
 			}
@@ -358,7 +362,7 @@ func TestConditionMessages(t *testing.T) {
 func TestConditionTransitionTimes(t *testing.T) {
 	long := metav1.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
 	box := fixture.WebBox(t)
-	box.Status.Conditions = conditionsOf(box, complete())
+	box.Status.Conditions = status.ConditionsOf(box, complete())
 	for i := range box.Status.Conditions {
 		box.Status.Conditions[i].LastTransitionTime = long
 	}
@@ -367,19 +371,19 @@ func TestConditionTransitionTimes(t *testing.T) {
 	box.Generation++
 	for _, row := range []struct {
 		name     string
-		observed *observation
+		observed *status.Observation
 		changed  map[string]bool
 	}{
 		{"nothing changes", complete(), map[string]bool{}},
 		{"another message is no transition", complete(func(d *appsv1.Deployment) { d.Status.Conditions[1].Message = "other" }), map[string]bool{}},
 		{"a rollout begins", complete(func(d *appsv1.Deployment) { d.Status.UpdatedReplicas = 1 }),
 			map[string]bool{modelv1.ConditionReady: true, modelv1.ConditionProgressing: true}},
-		{"a child cannot be written", &observation{workload: asWorkload(completeDeployment()), failures: []error{children.ErrBeingDeleted}},
+		{"a child cannot be written", &status.Observation{Workload: kinds.AsWorkload(completeDeployment()), Failures: []error{children.ErrBeingDeleted}},
 			map[string]bool{modelv1.ConditionReady: true, modelv1.ConditionApplied: true}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := map[string]bool{}
-			for _, condition := range conditionsOf(box, row.observed) {
+			for _, condition := range status.ConditionsOf(box, row.observed) {
 				if !condition.LastTransitionTime.Equal(&long) {
 					got[condition.Type] = true
 				}

@@ -16,6 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -88,7 +89,7 @@ func TestDataIsTrimmedOnce(t *testing.T) {
 		Data:       map[string]string{"web.conf": "workers 4;"}, BinaryData: map[string][]byte{"logo": {1}},
 	}
 	for range 2 {
-		if _, err := TrimChild(configMap); err != nil {
+		if _, err := kinds.TrimChild(configMap); err != nil {
 			t.Fatal(err)
 		}
 		check(t, "data", map[string]string{"web.conf": "c70edabfc007d44c"}, configMap.Data)
@@ -146,7 +147,7 @@ func TestConfigMapsInUse(t *testing.T) {
 			for _, pod := range row.pods {
 				f.cache(t, pod)
 			}
-			got, err := podMounts{f.pods}.isMounted(fixture.WebKey, asWorkload(row.workload), func(volume corev1.Volume) bool {
+			got, err := kinds.PodMounts{Pods: f.pods}.IsMounted(fixture.WebKey, kinds.AsWorkload(row.workload), func(volume corev1.Volume) bool {
 				return volume.ConfigMap != nil && volume.ConfigMap.Name == "web-rules-1"
 			})
 			if err != nil {

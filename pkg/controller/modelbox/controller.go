@@ -34,6 +34,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/storage"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
@@ -57,14 +61,14 @@ type Controller struct {
 	boxLister      modellisters.ModelBoxLister
 	kinds          []*children.Kind
 	children       *children.Engine[*modelv1.ModelBox]
-	storage        *storageReconciler
+	storage        *storage.Reconciler
 	ingresses      cache.Indexer
 	ingressClasses cache.SharedIndexInformer
 	pods           cache.Indexer
 	autoscalers    cache.Indexer
 	mountEvents    cache.Indexer
 	creationEvents cache.Indexer
-	rollouts       *rolloutReconciler
+	rollouts       *rollouts.Reconciler
 	liveness       *reconciler.Memory[livenessAnswers]
 	// unrecorded are the boxes that were reported to be too large for a record.
 	unrecorded *reconciler.Memory[bool]
@@ -127,25 +131,25 @@ func New(p ControllerParameters) (*Controller, error) {
 		unrecorded:     reconciler.NewMemory[bool](),
 		metrics:        processMetrics(),
 	}
-	configMaps := configMapKind(p.KubeClient, p.ConfigMaps.Informer(), c.pods)
-	claims := claimKind(p.KubeClient, p.Claims.Informer(), c.pods)
-	deployments := deploymentKind(p.KubeClient, p.Deployments.Informer())
+	configMaps := kinds.ConfigMapKind(p.KubeClient, p.ConfigMaps.Informer(), c.pods)
+	claims := kinds.ClaimKind(p.KubeClient, p.Claims.Informer(), c.pods)
+	deployments := kinds.DeploymentKind(p.KubeClient, p.Deployments.Informer())
 	workloads := []*children.Kind{
 		deployments,
-		statefulSetKind(p.KubeClient, p.StatefulSets.Informer()),
-		daemonSetKind(p.KubeClient, p.DaemonSets.Informer()),
+		kinds.StatefulSetKind(p.KubeClient, p.StatefulSets.Informer()),
+		kinds.DaemonSetKind(p.KubeClient, p.DaemonSets.Informer()),
 	}
 	// Pods that start get the files that there are, and need their volumes.
 	for _, workload := range workloads {
 		workload.Prerequisites = []*children.Kind{configMaps, claims}
-		workload.Relies = mountsClaim
+		workload.Relies = kinds.MountsClaim
 	}
 	c.kinds = slices.Concat([]*children.Kind{configMaps, claims}, workloads, []*children.Kind{
-		serviceKind(p.KubeClient, p.Services.Informer()),
-		ingressKind(p.KubeClient, p.Ingresses.Informer()),
-		routeKind(p.GatewayClient, p.Routes),
-		autoscalerKind(p.KubeClient, p.ChildAutoscalers.Informer()),
-		disruptionBudgetKind(p.KubeClient, p.DisruptionBudgets.Informer()),
+		kinds.ServiceKind(p.KubeClient, p.Services.Informer()),
+		kinds.IngressKind(p.KubeClient, p.Ingresses.Informer()),
+		kinds.RouteKind(p.GatewayClient, p.Routes),
+		kinds.AutoscalerKind(p.KubeClient, p.ChildAutoscalers.Informer()),
+		kinds.DisruptionBudgetKind(p.KubeClient, p.DisruptionBudgets.Informer()),
 	})
 	if p.HostCluster != nil {
 		for _, kind := range c.kinds {
@@ -175,7 +179,7 @@ func New(p ControllerParameters) (*Controller, error) {
 			Parts: func(status *modelv1.ModelBoxStatus) (*int64, *[]metav1.Condition) {
 				return &status.ObservedGeneration, &status.Conditions
 			},
-			IsMereProgress: isMereProgress,
+			IsMereProgress: status.IsMereProgress,
 			Written:        c.recordTransitions,
 			NotReadyReason: modelv1.ReasonNotApplied,
 		},
@@ -185,9 +189,9 @@ func New(p ControllerParameters) (*Controller, error) {
 		ForgetChildren: func(box types.NamespacedName) { c.children.Forget(box) },
 		Wait:           func() { c.children.Wait() },
 	})
-	c.storage = newStorageReconciler(c.For, c.kubeClient, p.Claims.Informer().GetIndexer())
-	c.rollouts = newRolloutReconciler(c.For, c.kubeClient, c.kinds)
-	deployments.Written = c.rollouts.record.annotated
+	c.storage = storage.New(c.For, c.kubeClient, p.Claims.Informer().GetIndexer())
+	c.rollouts = rollouts.New(c.For, c.kubeClient, c.kinds)
+	deployments.Written = c.rollouts.Record.Annotated
 	c.setEngine(c.newEngine())
 	if err := c.watch(&p); err != nil {
 		return nil, err
@@ -221,10 +225,10 @@ func (c *Controller) watch(p *ControllerParameters) error {
 	if err := c.Caches.AddOptional(networkingv1.Resource("ingressclasses"), p.IngressClasses.Informer(), p.IngressClasses.Informer().HasSynced); err != nil {
 		return err
 	}
-	if err := c.Watch(corev1.Resource("pods"), c.Caches.AddRequired, p.Pods.Informer(), c.Queue.Handler(podBoxKey)); err != nil {
+	if err := c.Watch(corev1.Resource("pods"), c.Caches.AddRequired, p.Pods.Informer(), c.Queue.Handler(kinds.PodBoxKey)); err != nil {
 		return err
 	}
-	if err := c.Watch(autoscalingv2.Resource("horizontalpodautoscalers"), c.Caches.AddRequired, p.Autoscalers.Informer(), c.Queue.Handler(scaledBox)); err != nil {
+	if err := c.Watch(autoscalingv2.Resource("horizontalpodautoscalers"), c.Caches.AddRequired, p.Autoscalers.Informer(), c.Queue.Handler(kinds.ScaledBox)); err != nil {
 		return err
 	}
 	if err := c.Watch(eventsv1.Resource("events"), c.Caches.AddOptional, p.MountFailures.Informer(), c.Queue.Handler(c.boxOfPodEvent)); err != nil {
@@ -244,13 +248,13 @@ func (c *Controller) addIndexes(p *ControllerParameters) error {
 			}
 		}
 	}
-	if err := informers.AddIndex(p.Ingresses.Informer(), byClassWithAddress, classWithAddress); err != nil {
+	if err := informers.AddIndex(p.Ingresses.Informer(), kinds.ByClassWithAddress, kinds.ClassWithAddress); err != nil {
 		return fmt.Errorf("indexing ingresses: %w", err)
 	}
-	if err := informers.AddIndex(p.Claims.Informer(), byBox, indexBy(modelboxapply.ClaimedFor)); err != nil {
+	if err := informers.AddIndex(p.Claims.Informer(), kinds.ByBox, indexBy(modelboxapply.ClaimedFor)); err != nil {
 		return fmt.Errorf("indexing claims: %w", err)
 	}
-	if err := informers.AddIndex(p.Pods.Informer(), byBox, indexBy(podBoxKey)); err != nil {
+	if err := informers.AddIndex(p.Pods.Informer(), kinds.ByBox, indexBy(kinds.PodBoxKey)); err != nil {
 		return fmt.Errorf("indexing pods: %w", err)
 	}
 	if err := informers.AddIndex(p.Autoscalers.Informer(), autoscaling.ByTarget, autoscaling.TargetKeys); err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 // boxOfWorkloadEvent returns the box whose workload the event is about. It is false for all others of the cluster.
@@ -35,14 +37,14 @@ func (c *Controller) boxOfWorkloadEvent(object metav1.Object) (types.NamespacedN
 // creationFailure returns why pods of the workload are not even created, nil when they are. Where its status does not
 // tell, that is the last that was said about it while it lacks pods: what was said before the newest pod was created is
 // over.
-func (c *Controller) creationFailure(workload workload, pods []*corev1.Pod) (*podFailure, error) {
+func (c *Controller) creationFailure(workload kinds.Workload, pods []*corev1.Pod) (*status.PodFailure, error) {
 	if workload == nil {
 		return nil, nil
 	}
-	if failure := workload.creationFailure(); failure != nil {
-		return &podFailure{reason: failure.Reason, message: failure.Message}, nil
+	if failure := workload.CreationFailure(); failure != nil {
+		return &status.PodFailure{Reason: failure.Reason, Message: failure.Message}, nil
 	}
-	if replicas := workload.replicas(); replicas.current >= replicas.desired {
+	if replicas := workload.Replicas(); replicas.Current >= replicas.Desired {
 		return nil, nil
 	}
 	last, err := lastEventAbout(c.creationEvents, workload)
@@ -54,5 +56,5 @@ func (c *Controller) creationFailure(workload workload, pods []*corev1.Pod) (*po
 			return nil, nil
 		}
 	}
-	return &podFailure{reason: informers.FailedCreate, message: last.Note}, nil
+	return &status.PodFailure{Reason: informers.FailedCreate, Message: last.Note}, nil
 }

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -40,13 +42,13 @@ func TestCreationFailureOfAStatefulSetIsTheLastEvent(t *testing.T) {
 		change func(*appsv1.StatefulSet)
 		pods   []*corev1.Pod
 		events []*eventsv1.Event
-		want   *podFailure
+		want   *status.PodFailure
 	}{
 		{"nothing is said", lacking, nil, nil, nil},
-		{"it lacks a pod", lacking, podAt(begin.Add(-time.Hour)), []*eventsv1.Event{second, first}, &podFailure{reason: "FailedCreate", message: "second"}},
+		{"it lacks a pod", lacking, podAt(begin.Add(-time.Hour)), []*eventsv1.Event{second, first}, &status.PodFailure{Reason: "FailedCreate", Message: "second"}},
 		{"it has its pods", func(*appsv1.StatefulSet) {}, nil, []*eventsv1.Event{first}, nil},
 		{"a pod was created since", lacking, podAt(begin.Add(time.Hour)), []*eventsv1.Event{first}, nil},
-		{"a pod was created in the same second", lacking, podAt(begin), []*eventsv1.Event{first}, &podFailure{reason: "FailedCreate", message: "first"}},
+		{"a pod was created in the same second", lacking, podAt(begin), []*eventsv1.Event{first}, &status.PodFailure{Reason: "FailedCreate", Message: "first"}},
 		{"it is about an earlier one of the name", lacking, nil, []*eventsv1.Event{creationEvent("first", "another", begin)}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -56,7 +58,7 @@ func TestCreationFailureOfAStatefulSetIsTheLastEvent(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, err := f.creationFailure(asWorkload(completeStatefulSet(row.change)), row.pods)
+			got, err := f.creationFailure(kinds.AsWorkload(completeStatefulSet(row.change)), row.pods)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,8 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -61,7 +63,7 @@ func TestConditionsOfADaemonSet(t *testing.T) {
 		{"no node matches", func(d *appsv1.DaemonSet) { d.Status = appsv1.DaemonSetStatus{ObservedGeneration: 5} }, good, "no node is to run a pod of the DaemonSet"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := conditionsOf(daemonBox(t), &observation{workload: asWorkload(completeDaemonSet(row.change))})
+			got := status.ConditionsOf(daemonBox(t), &status.Observation{Workload: kinds.AsWorkload(completeDaemonSet(row.change))})
 			check(t, "conditions", row.want, summarize(got))
 			check(t, "message", row.message, messageOf(t, got, modelv1.ConditionReady))
 		})
@@ -69,7 +71,7 @@ func TestConditionsOfADaemonSet(t *testing.T) {
 }
 
 func TestReplicasOfADaemonSetAreItsNodes(t *testing.T) {
-	status := statusOf(daemonBox(t), &observation{workload: asWorkload(completeDaemonSet(func(d *appsv1.DaemonSet) {
+	status := status.Of(daemonBox(t), &status.Observation{Workload: kinds.AsWorkload(completeDaemonSet(func(d *appsv1.DaemonSet) {
 		d.Status = appsv1.DaemonSetStatus{DesiredNumberScheduled: 6, CurrentNumberScheduled: 5, NumberMisscheduled: 2, UpdatedNumberScheduled: 4, NumberReady: 3, NumberAvailable: 1}
 	}))})
 	got := []int32{*status.DesiredReplicas, status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas}
@@ -83,12 +85,12 @@ func TestEarlierPodsOfADaemonSet(t *testing.T) {
 			CreationTimestamp: metav1.NewTime(begin.Add(second * time.Second))}}
 	}
 	own := []*corev1.Pod{pod("web-a", "new", 3), pod("web-b", "new", 2)}
-	set := asWorkload(completeDaemonSet())
-	check(t, "its own", int32(0), set.earlierPods(own))
-	check(t, "one of before", int32(1), set.earlierPods(append(own, pod("web-c", "old", 1))))
-	check(t, "of another DaemonSet", int32(0), set.earlierPods(append(own, pod("webs-c", "old", 1))))
-	none := asWorkload(completeDaemonSet(func(d *appsv1.DaemonSet) { d.Status.DesiredNumberScheduled = 0 }))
-	check(t, "any, although no node is to run one", int32(2), none.earlierPods(own))
+	set := kinds.AsWorkload(completeDaemonSet())
+	check(t, "its own", int32(0), set.EarlierPods(own))
+	check(t, "one of before", int32(1), set.EarlierPods(append(own, pod("web-c", "old", 1))))
+	check(t, "of another DaemonSet", int32(0), set.EarlierPods(append(own, pod("webs-c", "old", 1))))
+	none := kinds.AsWorkload(completeDaemonSet(func(d *appsv1.DaemonSet) { d.Status.DesiredNumberScheduled = 0 }))
+	check(t, "any, although no node is to run one", int32(2), none.EarlierPods(own))
 }
 
 func TestDaemonSetIsNotScaled(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -51,25 +52,25 @@ func TestReadyNamesAFailingDefaultProbe(t *testing.T) {
 		name   string
 		change func(*modelv1.ModelBox)
 		pod    *corev1.Pod
-		want   *podFailure
+		want   *status.PodFailure
 	}{
 		{"it cannot have failed yet", nil, running("app", false, 2*time.Second), nil},
-		{"it has failed, and may yet succeed", nil, running("app", false, 3*time.Second), &podFailure{reason: "Progressing", message: startup}},
-		{"it has failed for long", nil, running("app", false, 30*time.Second), &podFailure{reason: "ContainersNotReady", message: startup}},
-		{"the container was restarted for it", nil, restarted(1), &podFailure{reason: "Error", message: startup + "; restarted once, last exit code 137"}},
-		{"the container is restarted for it again and again", nil, restarted(2), &podFailure{reason: "CrashLoopBackOff", message: startup + "; restarted 2 times, last exit code 137"}},
+		{"it has failed, and may yet succeed", nil, running("app", false, 3*time.Second), &status.PodFailure{Reason: "Progressing", Message: startup}},
+		{"it has failed for long", nil, running("app", false, 30*time.Second), &status.PodFailure{Reason: "ContainersNotReady", Message: startup}},
+		{"the container was restarted for it", nil, restarted(1), &status.PodFailure{Reason: "Error", Message: startup + "; restarted once, last exit code 137"}},
+		{"the container is restarted for it again and again", nil, restarted(2), &status.PodFailure{Reason: "CrashLoopBackOff", Message: startup + "; restarted 2 times, last exit code 137"}},
 		{"the readiness probe cannot have failed yet", nil, running("app", true, 10*time.Second), nil},
-		{"the readiness probe has failed", nil, running("app", true, 11*time.Second), &podFailure{reason: "Progressing", message: readiness}},
+		{"the readiness probe has failed", nil, running("app", true, 11*time.Second), &status.PodFailure{Reason: "Progressing", Message: readiness}},
 		{"another container has no default probes", nil, running("proxy", false, 20*time.Second), nil},
 		{"the box has a startup probe", func(box *modelv1.ModelBox) { box.Spec.StartupProbe = probe }, running("app", false, 20*time.Second), nil},
 		{"the box has a startup probe that fails for long", func(box *modelv1.ModelBox) { box.Spec.StartupProbe = probe },
-			running("app", false, 30*time.Second), &podFailure{reason: "ContainersNotReady", message: patient}},
+			running("app", false, 30*time.Second), &status.PodFailure{Reason: "ContainersNotReady", Message: patient}},
 		{"the box has a readiness probe", func(box *modelv1.ModelBox) { box.Spec.ReadinessProbe = probe }, running("app", true, 20*time.Second), nil},
 		{"the box has a liveness probe, and so no default startup probe", func(box *modelv1.ModelBox) { box.Spec.LivenessProbe = probe },
 			running("app", false, 20*time.Second), nil},
 		{"its pod template has a startup probe", overlay(corev1.Container{StartupProbe: probe}), running("app", false, 20*time.Second), nil},
 		{"its pod template has a readiness probe", overlay(corev1.Container{ReadinessProbe: probe}), running("app", true, 20*time.Second), nil},
-		{"its pod template has something else", overlay(corev1.Container{ReadinessProbe: probe}), running("app", false, 20*time.Second), &podFailure{reason: "Progressing", message: startup}},
+		{"its pod template has something else", overlay(corev1.Container{ReadinessProbe: probe}), running("app", false, 20*time.Second), &status.PodFailure{Reason: "Progressing", Message: startup}},
 		{"the box wants no default probes", func(box *modelv1.ModelBox) { box.Spec.DefaultProbes = modelv1.DefaultProbesDisabled },
 			running("app", false, 20*time.Second), nil},
 		{"the box has no ports", func(box *modelv1.ModelBox) { box.Spec.Ports = nil }, running("app", false, 20*time.Second), nil},
@@ -85,12 +86,12 @@ func TestReadyNamesAFailingDefaultProbe(t *testing.T) {
 				t.Fatal(err)
 			}
 			deployment := completeDeployment(func(d *appsv1.Deployment) { d.Spec.Template = *template })
-			got := findPodFailures(box, &observation{workload: workloadOf(deployment), pods: []*corev1.Pod{row.pod}, now: now})
-			if diff := cmp.Diff(row.want, got.worst, cmp.AllowUnexported(podFailure{})); diff != "" {
+			got := status.FindPodFailures(box, &status.Observation{Workload: workloadOf(deployment), Pods: []*corev1.Pod{row.pod}, Now: now})
+			if diff := cmp.Diff(row.want, got.Worst, cmp.AllowUnexported(status.PodFailure{})); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
-			if isYoung := row.want == nil || row.want.reason == "Progressing"; isYoung && (got.recheckAfter <= 0 || got.recheckAfter > startTimeout) {
-				t.Errorf("it is looked at again after %s", got.recheckAfter)
+			if isYoung := row.want == nil || row.want.Reason == "Progressing"; isYoung && (got.RecheckAfter <= 0 || got.RecheckAfter > status.StartTimeout) {
+				t.Errorf("it is looked at again after %s", got.RecheckAfter)
 			}
 		})
 	}

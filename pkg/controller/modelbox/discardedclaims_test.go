@@ -21,6 +21,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 )
 
 const (
@@ -213,7 +214,7 @@ func TestClaimOfAPodThatStays(t *testing.T) {
 func TestClaimThatTheBoxCannotOwnKeepsItsStatefulSetOnly(t *testing.T) {
 	f := newStatefulTest(t, discarded)
 	f.cluster.PrependReactor("patch", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(claimResource, podClaim, errors.New("denied by policy"))
+		return true, nil, apierrors.NewForbidden(kinds.ClaimResource, podClaim, errors.New("denied by policy"))
 	})
 	f.update(t, func(box *modelv1.ModelBox) {
 		box.Spec.Storage, box.Spec.Ports = nil, []corev1.ServicePort{{Name: "http", Port: 8080, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(8080)}}

@@ -15,6 +15,8 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 func TestEarlierPodsAreNotReady(t *testing.T) {
@@ -51,12 +53,12 @@ func TestEarlierPodsAreNotReady(t *testing.T) {
 			if row.with != nil {
 				row.with(deployment)
 			}
-			observed := &observation{workload: asWorkload(deployment)}
-			observed.pods = row.pods
-			if got := observed.workload.earlierPods(observed.pods); got != row.want {
+			observed := &status.Observation{Workload: kinds.AsWorkload(deployment)}
+			observed.Pods = row.pods
+			if got := observed.Workload.EarlierPods(observed.Pods); got != row.want {
 				t.Errorf("got %d, want %d", got, row.want)
 			}
-			ready := meta.FindStatusCondition(conditionsOf(fixture.WebBox(t), observed), modelv1.ConditionReady)
+			ready := meta.FindStatusCondition(status.ConditionsOf(fixture.WebBox(t), observed), modelv1.ConditionReady)
 			if isReady := ready.Status == metav1.ConditionTrue; isReady != (row.want == 0) {
 				t.Errorf("Ready is %s, %s: %s", ready.Status, ready.Reason, ready.Message)
 			}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
@@ -23,13 +24,13 @@ func (c *Controller) eventf(box *modelv1.ModelBox, eventType, reason, action, fo
 }
 
 // recordRolloutComplete records that a rollout is complete, each once.
-func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus, workload workload) {
+func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus, workload kinds.Workload) {
 	progressing := meta.FindStatusCondition(status.Conditions, modelv1.ConditionProgressing)
 	if workload == nil || progressing.Reason != modelv1.ReasonRolloutComplete {
 		return
 	}
 	wasComplete := reconciler.ReasonIn(box.Status.Conditions, modelv1.ConditionProgressing) == modelv1.ReasonRolloutComplete
-	if c.rollouts.record.complete(reconciler.KeyOf(box), workload, wasComplete) {
+	if c.rollouts.Record.Complete(reconciler.KeyOf(box), workload, wasComplete) {
 		c.eventf(box, corev1.EventTypeNormal, "RolloutComplete", "Reconcile", "%s", progressing.Message)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 func TestTransitionsAreToldOnce(t *testing.T) {
@@ -119,7 +120,7 @@ func TestARolloutIsToldOnceAndNothingElseAsOne(t *testing.T) {
 				box.Status.Conditions = []metav1.Condition{{Type: modelv1.ConditionProgressing, Reason: row.status}}
 			}
 			for _, deployment := range row.looks {
-				if _, err := f.reconcileStatus(t.Context(), box, &observation{workload: workloadOf(deployment)}); err != nil {
+				if _, err := f.reconcileStatus(t.Context(), box, &status.Observation{Workload: workloadOf(deployment)}); err != nil {
 					t.Fatal(err)
 				}
 				box = f.boxInServer(t)

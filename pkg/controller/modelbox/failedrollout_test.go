@@ -28,6 +28,8 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -130,23 +132,23 @@ func (r *rolloutTest) settle(t *testing.T) []string {
 }
 
 // liveWorkload returns the workload in the cluster.
-func (r *rolloutTest) liveWorkload(t *testing.T) workload {
+func (r *rolloutTest) liveWorkload(t *testing.T) kinds.Workload {
 	t.Helper()
-	object, err := r.rollouts.getWorkload(t.Context(), r.boxInServer(t))
+	object, err := r.rollouts.GetWorkload(t.Context(), r.boxInServer(t))
 	if err != nil || object == nil {
 		t.Fatal(object, err)
 	}
-	return asWorkload(object.(interface {
+	return kinds.AsWorkload(object.(interface {
 		metav1.Object
 		runtime.Object
 	}))
 }
 
 // observe lets the controller of the workload see its spec, and returns the workload and the hash of its template.
-func (r *rolloutTest) observe(t *testing.T) (workload, string) {
+func (r *rolloutTest) observe(t *testing.T) (kinds.Workload, string) {
 	t.Helper()
 	workload := r.liveWorkload(t)
-	data, err := json.Marshal(workload.podTemplate())
+	data, err := json.Marshal(workload.PodTemplate())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,11 +159,11 @@ func (r *rolloutTest) observe(t *testing.T) (workload, string) {
 	}
 	annotations := workload.GetAnnotations()
 	switch workload := workload.(type) {
-	case deploymentWorkload:
-		annotations[deploymentRevision] = strconv.FormatInt(r.revision, 10)
+	case kinds.Deployment:
+		annotations[kinds.DeploymentRevision] = strconv.FormatInt(r.revision, 10)
 		set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
 			Name: "web-" + hash, Namespace: workload.Namespace, UID: types.UID("uid-of-" + hash), Labels: map[string]string{modelv1.SelectorLabel: "web"},
-			Annotations:     map[string]string{deploymentRevision: annotations[deploymentRevision]},
+			Annotations:     map[string]string{kinds.DeploymentRevision: annotations[kinds.DeploymentRevision]},
 			OwnerReferences: []metav1.OwnerReference{{Kind: "Deployment", Name: "web", UID: workload.UID, Controller: ptr.To(true)}},
 		}}
 		_ = r.cluster.Tracker().Delete(appsv1.SchemeGroupVersion.WithResource("replicasets"), set.Namespace, set.Name)
@@ -169,9 +171,9 @@ func (r *rolloutTest) observe(t *testing.T) (workload, string) {
 			t.Fatal(err)
 		}
 		workload.Status.ObservedGeneration = workload.Generation
-	case statefulSetWorkload:
+	case kinds.StatefulSet:
 		workload.Status.ObservedGeneration, workload.Status.UpdateRevision = workload.Generation, "web-"+hash
-	case daemonSetWorkload:
+	case kinds.DaemonSet:
 		annotations[appsv1.DeprecatedTemplateGeneration] = strconv.FormatInt(r.revision, 10)
 		workload.Status.ObservedGeneration = workload.Generation
 	}
@@ -180,11 +182,11 @@ func (r *rolloutTest) observe(t *testing.T) (workload, string) {
 }
 
 // report writes the status of the workload.
-func (r *rolloutTest) report(t *testing.T, workload workload, updated, unavailable int32, exceeded bool) {
+func (r *rolloutTest) report(t *testing.T, workload kinds.Workload, updated, unavailable int32, exceeded bool) {
 	t.Helper()
 	var object runtime.Object
 	switch workload := workload.(type) {
-	case deploymentWorkload:
+	case kinds.Deployment:
 		progressing := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "ReplicaSetUpdated"}
 		if exceeded {
 			progressing.Status, progressing.Reason, progressing.LastUpdateTime = corev1.ConditionFalse, "ProgressDeadlineExceeded", metav1.NewTime(r.clock.Now())
@@ -193,11 +195,11 @@ func (r *rolloutTest) report(t *testing.T, workload workload, updated, unavailab
 		workload.Status.ReadyReplicas, workload.Status.AvailableReplicas = 2, 2
 		workload.Status.Conditions = []appsv1.DeploymentCondition{progressing, {Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}}
 		object = workload.Deployment
-	case statefulSetWorkload:
+	case kinds.StatefulSet:
 		workload.Status.Replicas, workload.Status.UpdatedReplicas = 2, updated
 		workload.Status.ReadyReplicas, workload.Status.AvailableReplicas = 2-unavailable, 2-unavailable
 		object = workload.StatefulSet
-	case daemonSetWorkload:
+	case kinds.DaemonSet:
 		workload.Status.DesiredNumberScheduled, workload.Status.CurrentNumberScheduled, workload.Status.UpdatedNumberScheduled = 2, 2, updated
 		workload.Status.NumberReady, workload.Status.NumberAvailable = 2-unavailable, 2-unavailable
 		object = workload.DaemonSet
@@ -248,18 +250,18 @@ func (r *rolloutTest) replacePods(t *testing.T, pods ...*corev1.Pod) {
 }
 
 // newPod returns a pod of the workload that has been ready for a minute.
-func (r *rolloutTest) newPod(workload workload, hash string, ordinal int) *corev1.Pod {
-	owner := metav1.OwnerReference{Kind: workload.kind(), Name: "web", UID: workload.GetUID(), Controller: ptr.To(true)}
+func (r *rolloutTest) newPod(workload kinds.Workload, hash string, ordinal int) *corev1.Pod {
+	owner := metav1.OwnerReference{Kind: workload.KindName(), Name: "web", UID: workload.GetUID(), Controller: ptr.To(true)}
 	labels, name := map[string]string{modelv1.SelectorLabel: "web"}, fmt.Sprintf("web-%s-%d", hash, ordinal)
 	switch workload.(type) {
-	case deploymentWorkload:
+	case kinds.Deployment:
 		labels[appsv1.DefaultDeploymentUniqueLabelKey] = hash
 		owner.Kind, owner.Name, owner.UID = "ReplicaSet", "web-"+hash, types.UID("uid-of-"+hash)
-	case statefulSetWorkload:
+	case kinds.StatefulSet:
 		labels[appsv1.StatefulSetRevisionLabel], name = "web-"+hash, fmt.Sprintf("web-%d", ordinal)
 		labels[appsv1.StatefulSetPodNameLabel] = name
 	default:
-		labels[appsv1.DefaultDaemonSetUniqueLabelKey], labels[templateGenerationLabel] = hash, strconv.FormatInt(r.revision, 10)
+		labels[appsv1.DefaultDaemonSetUniqueLabelKey], labels[rollouts.TemplateGenerationLabel] = hash, strconv.FormatInt(r.revision, 10)
 	}
 	since := metav1.NewTime(r.clock.Now().Add(-time.Minute))
 	return &corev1.Pod{
@@ -300,7 +302,7 @@ func (r *rolloutTest) step(d time.Duration) { r.clock.SetTime(r.clock.Now().Add(
 // version returns the image and the file that pods are made of.
 func (r *rolloutTest) version(t *testing.T) string {
 	t.Helper()
-	containers := r.liveWorkload(t).podTemplate().Spec.Containers
+	containers := r.liveWorkload(t).PodTemplate().Spec.Containers
 	return containers[0].Image + " " + r.configMap(t, "web").Data["web.conf"]
 }
 
@@ -359,7 +361,7 @@ func TestFailedRollouts(t *testing.T) {
 					r.settle(t)
 					if failure.deadline {
 						check(t, "phase before the deadline", modelv1.RolloutProgressing, r.rollout(t).Phase)
-						r.step(progressDeadline)
+						r.step(rollouts.ProgressDeadline)
 						r.rollOut(t, nil, true)
 						r.settle(t)
 					}
@@ -389,12 +391,12 @@ func (r *rolloutTest) expectFailed(t *testing.T, policy modelv1.RolloutFailurePo
 	}
 	isHalted := false
 	switch workload := r.liveWorkload(t).(type) {
-	case deploymentWorkload:
+	case kinds.Deployment:
 		isHalted = workload.Spec.Paused
-	case statefulSetWorkload:
+	case kinds.StatefulSet:
 		rollingUpdate := workload.Spec.UpdateStrategy.RollingUpdate
 		isHalted = rollingUpdate != nil && ptr.Deref(rollingUpdate.Partition, 0) == math.MaxInt32
-	case daemonSetWorkload:
+	case kinds.DaemonSet:
 		isHalted = workload.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
 	}
 	check(t, "halted", policy == modelv1.RolloutFailurePause, isHalted)
@@ -635,7 +637,7 @@ func TestRollbackThatIsNotPossible(t *testing.T) {
 			r.settle(t)
 			rollout := r.rollout(t)
 			check(t, "phase", modelv1.RolloutFailed, rollout.Phase)
-			if !strings.Contains(rollout.Message, notRolledBack) || !strings.Contains(rollout.Message, row.message) {
+			if !strings.Contains(rollout.Message, rollouts.NotRolledBack) || !strings.Contains(rollout.Message, row.message) {
 				t.Errorf("the message is %q", rollout.Message)
 			}
 		})

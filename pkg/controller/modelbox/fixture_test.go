@@ -29,6 +29,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	boxfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -80,10 +81,10 @@ func (f *testController) restart() { f.setEngine(f.newEngine()) }
 // newController gives the test a controller of its clients, with one worker.
 func (f *testController) newController(t testing.TB) {
 	t.Helper()
-	f.informers = informers.NewFactories(f.boxes, f.cluster, time.Hour, TrimChild)
+	f.informers = informers.NewFactories(f.boxes, f.cluster, time.Hour, kinds.TrimChild)
 	f.gateway = gatewayfake.NewSimpleClientset()
 	var err error
-	if f.routes, err = NewRouteInformer(f.gateway); err != nil {
+	if f.routes, err = kinds.NewRouteInformer(f.gateway); err != nil {
 		t.Fatal(err)
 	}
 	f.informers.AddOptional(f.routes)
@@ -196,11 +197,11 @@ func completeDeployment(changes ...func(*appsv1.Deployment)) *appsv1.Deployment 
 }
 
 // workloadOf is asWorkload of a Deployment that may be nil.
-func workloadOf(deployment *appsv1.Deployment) workload {
+func workloadOf(deployment *appsv1.Deployment) kinds.Workload {
 	if deployment == nil {
 		return nil
 	}
-	return asWorkload(deployment)
+	return kinds.AsWorkload(deployment)
 }
 
 // pausedBy lets the field manager pause the Deployment. The manager is not known if the name is empty.

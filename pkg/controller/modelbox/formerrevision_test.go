@@ -20,6 +20,9 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 // updatingSet returns a StatefulSet of three replicas that updates its pods to the revision "web-2".
@@ -91,7 +94,7 @@ func TestBlockingPod(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := ""
-			if pod := blockingPod(updatingSet(row.set), row.pods, now); pod != nil {
+			if pod := rollouts.BlockingPod(updatingSet(row.set), row.pods, now); pod != nil {
 				got = pod.Name
 			}
 			check(t, "pod", row.want, got)
@@ -134,11 +137,11 @@ func TestBlockingPodIsDeleted(t *testing.T) {
 		// requeued says that it will be deleted later.
 		requeued bool
 	}{
-		{"a pod whose image cannot be pulled", podOfRevision(now, 0, "web-1", unready(ago(startTimeout)), noImage), deletes,
+		{"a pod whose image cannot be pulled", podOfRevision(now, 0, "web-1", unready(ago(status.StartTimeout)), noImage), deletes,
 			[]string{"Normal DeletedPod Deleted pod web-0 of former revision web-1, which kept the StatefulSet from its update: pod web-0, container web: " + backOff}, false},
 		{"a pod that has just begun to fail", podOfRevision(now, 0, "web-1", unready(ago(time.Second)), noImage), nil, nil, true},
 		{"a pod that runs and may get ready", podOfRevision(now, 0, "web-1", unready(ago(time.Minute))), nil, nil, true},
-		{"a pod that runs and will not get ready", podOfRevision(now, 0, "web-1", unready(ago(progressDeadline))), deletes,
+		{"a pod that runs and will not get ready", podOfRevision(now, 0, "web-1", unready(ago(rollouts.ProgressDeadline))), deletes,
 			[]string{"Normal DeletedPod Deleted pod web-0 of former revision web-1, which kept the StatefulSet from its update: pod web-0 is not ready"}, false},
 		{"a pod of the wanted revision", podOfRevision(now, 0, "web-2", unready(ago(time.Hour)), noImage), nil,
 			[]string{"Warning ImagePullBackOff pod web-0, container web: " + backOff}, false},
@@ -156,7 +159,7 @@ func TestBlockingPodIsDeleted(t *testing.T) {
 			}
 			check(t, "requests", row.want, requests)
 			check(t, "events", row.events, f.told())
-			check(t, "requeued", row.requeued, again > 0 && again < progressDeadline)
+			check(t, "requeued", row.requeued, again > 0 && again < rollouts.ProgressDeadline)
 			for _, action := range f.cluster.Actions() {
 				if deletion, ok := action.(clienttesting.DeleteAction); ok {
 					preconditions := deletion.GetDeleteOptions().Preconditions
@@ -261,7 +264,7 @@ func TestFailuresOfAFormerRevisionAreNotNamed(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			box := statefulBox(t)
 			box.Spec.Paused = row.paused
-			conditions := conditionsOf(box, &observation{workload: asWorkload(updatingSet(row.set)), pods: row.pods, now: now})
+			conditions := status.ConditionsOf(box, &status.Observation{Workload: kinds.AsWorkload(updatingSet(row.set)), Pods: row.pods, Now: now})
 			check(t, "message", row.message, messageOf(t, conditions, modelv1.ConditionReady))
 			check(t, "conditions", "False "+row.reason, summarize(conditions).ready)
 		})

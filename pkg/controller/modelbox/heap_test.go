@@ -23,6 +23,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	boxfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 	boxinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
@@ -85,7 +86,7 @@ func newWholeCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Client
 		{boxFactory.Model().V1().ModelBoxes().Informer(), nil},
 		{childFactory.Apps().V1().Deployments().Informer(), byOwner},
 		{childFactory.Core().V1().Services().Informer(), byOwner},
-		{childFactory.Core().V1().Pods().Informer(), cache.Indexers{byBox: indexBy(podBoxKey)}},
+		{childFactory.Core().V1().Pods().Informer(), cache.Indexers{kinds.ByBox: indexBy(kinds.PodBoxKey)}},
 	} {
 		if err := cached.informer.AddIndexers(cached.indexers); err != nil {
 			b.Fatal(err)

@@ -15,6 +15,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 // exposed gives the box an Ingress of class nginx.
@@ -90,19 +92,19 @@ func TestClassOfTheIngress(t *testing.T) {
 		name  string
 		cache *networkingv1.Ingress
 		of    *networkingv1.Ingress
-		want  ingressClass
+		want  kinds.IngressClass
 	}{
-		{"no Ingress", nil, nil, ingressClass{}},
-		{"a class of which no Ingress has an address", nil, without, ingressClass{name: "nginx"}},
-		{"a class of which another Ingress has an address", with, without, ingressClass{name: "nginx", givesAddresses: true}},
-		{"another class", nil, &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{ingressClassAnnotation: "haproxy"}}},
-			ingressClass{name: "haproxy"}},
+		{"no Ingress", nil, nil, kinds.IngressClass{}},
+		{"a class of which no Ingress has an address", nil, without, kinds.IngressClass{Name: "nginx"}},
+		{"a class of which another Ingress has an address", with, without, kinds.IngressClass{Name: "nginx", GivesAddresses: true}},
+		{"another class", nil, &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{kinds.IngressClassAnnotation: "haproxy"}}},
+			kinds.IngressClass{Name: "haproxy"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if row.cache != nil {
 				f.cache(t, row.cache)
 			}
-			got, err := ingressClassOf(row.of, f.ingresses, f.ingressClasses)
+			got, err := kinds.IngressClassOf(row.of, f.ingresses, f.ingressClasses)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,17 +117,17 @@ func TestClassOfTheIngress(t *testing.T) {
 
 func TestReadyWithAnIngressAndARoute(t *testing.T) {
 	const available = "2 of 2 replicas are available"
-	class := func(class ingressClass) func(*observation) {
-		return func(observed *observation) { observed.ingress, observed.ingressClass = newIngress("web"), class }
+	class := func(class kinds.IngressClass) func(*status.Observation) {
+		return func(observed *status.Observation) { observed.Ingress, observed.IngressClass = newIngress("web"), class }
 	}
-	addressed := func(observed *observation) {
-		observed.ingress = newIngress("web", networkingv1.IngressLoadBalancerIngress{Hostname: "lb.example.com"})
-		observed.ingressClass = ingressClass{name: "nginx", givesAddresses: true}
+	addressed := func(observed *status.Observation) {
+		observed.Ingress = newIngress("web", networkingv1.IngressLoadBalancerIngress{Hostname: "lb.example.com"})
+		observed.IngressClass = kinds.IngressClass{Name: "nginx", GivesAddresses: true}
 	}
-	route := func(parents ...gatewayv1.RouteParentStatus) func(*observation) {
-		return func(observed *observation) {
-			observed.route = &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
-			observed.route.Status.Parents = parents
+	route := func(parents ...gatewayv1.RouteParentStatus) func(*status.Observation) {
+		return func(observed *status.Observation) {
+			observed.Route = &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
+			observed.Route.Status.Parents = parents
 		}
 	}
 	parent := func(condition gatewayv1.RouteConditionType, status metav1.ConditionStatus, generation int64) gatewayv1.RouteParentStatus {
@@ -135,16 +137,16 @@ func TestReadyWithAnIngressAndARoute(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name     string
-		observed func(*observation)
+		observed func(*status.Observation)
 		want     string
 	}{
-		{"neither", func(*observation) {}, "Ready: " + available},
+		{"neither", func(*status.Observation) {}, "Ready: " + available},
 		{"an address", addressed, "Ready: " + available},
-		{"a class that gives addresses", class(ingressClass{name: "nginx", givesAddresses: true}),
+		{"a class that gives addresses", class(kinds.IngressClass{Name: "nginx", GivesAddresses: true}),
 			`IngressAddressPending: the Ingress has no address from class "nginx" yet`},
-		{"a class that is not known to give any", class(ingressClass{name: "nginx"}), "Ready: " + available},
-		{"a class that there is not", class(ingressClass{name: "nginx", isMissing: true}), "Ready: " + available + `; there is no IngressClass "nginx"`},
-		{"no class", class(ingressClass{isMissing: true}), "Ready: " + available + "; the Ingress has no class: the cluster had no default one when it was created"},
+		{"a class that is not known to give any", class(kinds.IngressClass{Name: "nginx"}), "Ready: " + available},
+		{"a class that there is not", class(kinds.IngressClass{Name: "nginx", IsMissing: true}), "Ready: " + available + `; there is no IngressClass "nginx"`},
+		{"no class", class(kinds.IngressClass{IsMissing: true}), "Ready: " + available + "; the Ingress has no class: the cluster had no default one when it was created"},
 		{"a route that no Gateway has seen", route(), "Ready: " + available + "; no Gateway has accepted the HTTPRoute"},
 		{"a route that is accepted", route(parent(gatewayv1.RouteConditionAccepted, metav1.ConditionTrue, 2)), "Ready: " + available},
 		{"a route that is not accepted", route(parent(gatewayv1.RouteConditionAccepted, metav1.ConditionFalse, 2)),
@@ -157,7 +159,7 @@ func TestReadyWithAnIngressAndARoute(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			observed := complete()
 			row.observed(observed)
-			ready := meta.FindStatusCondition(conditionsOf(fixture.WebBox(t), observed), modelv1.ConditionReady)
+			ready := meta.FindStatusCondition(status.ConditionsOf(fixture.WebBox(t), observed), modelv1.ConditionReady)
 			check(t, "Ready", row.want, ready.Reason+": "+ready.Message)
 		})
 	}
@@ -165,7 +167,7 @@ func TestReadyWithAnIngressAndARoute(t *testing.T) {
 
 func TestIngressAddressesInTheStatus(t *testing.T) {
 	observed := complete()
-	observed.ingress = newIngress("web", networkingv1.IngressLoadBalancerIngress{IP: "192.0.2.1"}, networkingv1.IngressLoadBalancerIngress{Hostname: "lb.example.com"},
+	observed.Ingress = newIngress("web", networkingv1.IngressLoadBalancerIngress{IP: "192.0.2.1"}, networkingv1.IngressLoadBalancerIngress{Hostname: "lb.example.com"},
 		networkingv1.IngressLoadBalancerIngress{})
-	check(t, "addresses", []string{"192.0.2.1", "lb.example.com"}, statusOf(fixture.WebBox(t), observed).IngressAddresses)
+	check(t, "addresses", []string{"192.0.2.1", "lb.example.com"}, status.Of(fixture.WebBox(t), observed).IngressAddresses)
 }

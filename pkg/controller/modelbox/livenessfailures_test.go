@@ -21,6 +21,8 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 const livenessNote = "Liveness probe failed: HTTP probe failed with statuscode: 500"
@@ -104,8 +106,8 @@ func TestLivenessFailures(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			f := newTestController(t, nil, unhealthy(now, row.event))
 			for range 2 { // It is asked for once.
-				failures := f.livenessFailures(t.Context(), fixture.WebKey, asWorkload(completeDeployment(row.workload)), []*corev1.Pod{row.pod})
-				check(t, "failure", row.want, failures[containerID{pod: "pod", name: "web"}])
+				failures := f.livenessFailures(t.Context(), fixture.WebKey, kinds.AsWorkload(completeDeployment(row.workload)), []*corev1.Pod{row.pod})
+				check(t, "failure", row.want, failures[status.ContainerID{Pod: "pod", Name: "web"}])
 			}
 			var requests []string
 			if row.asked {
@@ -120,7 +122,7 @@ func TestLivenessFailures(t *testing.T) {
 func TestLivenessFailureStaysUntilSomethingElseIsSaid(t *testing.T) {
 	now := time.Now()
 	f := newTestController(t, nil, unhealthy(now))
-	workload := asWorkload(completeDeployment(withLivenessProbe))
+	workload := kinds.AsWorkload(completeDeployment(withLivenessProbe))
 	failures := func(pods ...*corev1.Pod) int {
 		return len(f.livenessFailures(t.Context(), fixture.WebKey, workload, pods))
 	}
@@ -143,14 +145,14 @@ func TestReadySettlesWhileALivenessProbeFails(t *testing.T) {
 	// observe returns why the box is or is not ready once its status was computed, and keeps that as its last one.
 	observe := func(at time.Time, pod *corev1.Pod) string {
 		clock.SetTime(at)
-		workload := asWorkload(completeDeployment(withLivenessProbe, func(d *appsv1.Deployment) {
+		workload := kinds.AsWorkload(completeDeployment(withLivenessProbe, func(d *appsv1.Deployment) {
 			if !pod.Status.ContainerStatuses[0].Ready {
 				d.Status.ReadyReplicas, d.Status.AvailableReplicas = 1, 1
 			}
 		}))
 		pods := []*corev1.Pod{pod}
-		status := statusOf(box, &observation{
-			workload: workload, pods: pods, now: at, livenessFailures: f.livenessFailures(t.Context(), fixture.WebKey, workload, pods)})
+		status := status.Of(box, &status.Observation{
+			Workload: workload, Pods: pods, Now: at, LivenessFailures: f.livenessFailures(t.Context(), fixture.WebKey, workload, pods)})
 		f.recordTransitions(box, &status)
 		box.Status = status
 		return meta.FindStatusCondition(status.Conditions, modelv1.ConditionReady).Reason
@@ -188,6 +190,6 @@ func TestReadySettlesWhileALivenessProbeFails(t *testing.T) {
 
 func TestContainerThatHasNotRecoveredIsLookedAtAgain(t *testing.T) {
 	now := time.Now()
-	found := findPodFailures(fixture.WebBox(t), &observation{pods: []*corev1.Pod{restarted(now, time.Minute, 3)}, now: now})
-	check(t, "recheck after", 10*time.Second, found.recheckAfter)
+	found := status.FindPodFailures(fixture.WebBox(t), &status.Observation{Pods: []*corev1.Pod{restarted(now, time.Minute, 3)}, Now: now})
+	check(t, "recheck after", 10*time.Second, found.RecheckAfter)
 }

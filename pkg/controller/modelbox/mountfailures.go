@@ -8,6 +8,8 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 )
 
 // boxOfPodEvent returns the box whose pod the event is about. It is false for all other pods of the cluster.
@@ -20,7 +22,7 @@ func (c *Controller) boxOfPodEvent(object metav1.Object) (types.NamespacedName, 
 	if err != nil || !exists {
 		return types.NamespacedName{}, false
 	}
-	return podBoxKey(pod.(*corev1.Pod))
+	return kinds.PodBoxKey(pod.(*corev1.Pod))
 }
 
 // mountFailures returns the last event about the volumes of each pod that still waits for its volumes.

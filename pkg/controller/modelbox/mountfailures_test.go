@@ -16,6 +16,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 // mountEvent is what a kubelet records about the pod of that name.
@@ -86,8 +87,8 @@ func TestReadyTellsOfFailedMounts(t *testing.T) {
 				t.Fatal(err)
 			}
 			observed := withPods(complete(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 }), row.pod)
-			observed.mountFailures = failures
-			got := conditionsOf(fixture.WebBox(t), observed)
+			observed.MountFailures = failures
+			got := status.ConditionsOf(fixture.WebBox(t), observed)
 			check(t, "conditions", rollingOut.with(row.want), summarize(got))
 			check(t, "message", row.message, meta.FindStatusCondition(got, modelv1.ConditionReady).Message)
 		})

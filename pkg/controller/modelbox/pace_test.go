@@ -17,6 +17,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
@@ -48,7 +49,7 @@ func TestIsMereProgress(t *testing.T) {
 			before := modelv1.ModelBoxStatus{Conditions: []metav1.Condition{{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Progressing"}}}
 			after := *before.DeepCopy()
 			row.change(&after)
-			if got := isMereProgress(&before, &after); got != row.want {
+			if got := status.IsMereProgress(&before, &after); got != row.want {
 				t.Errorf("got %v, want %v", got, row.want)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 func attachedTo(status string) func(*corev1.Pod) {
@@ -40,7 +41,7 @@ func TestPodNetworks(t *testing.T) {
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, podNetworks(row.pods)); diff != "" {
+			if diff := cmp.Diff(row.want, status.PodNetworks(row.pods)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
@@ -62,8 +63,8 @@ func TestReadyTellsOfNetworksWithoutPods(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Networks = row.networks })
-			observed := &observation{workload: workloadOf(completeDeployment()), pods: row.pods}
-			ready := meta.FindStatusCondition(conditionsOf(box, observed), modelv1.ConditionReady)
+			observed := &status.Observation{Workload: workloadOf(completeDeployment()), Pods: row.pods}
+			ready := meta.FindStatusCondition(status.ConditionsOf(box, observed), modelv1.ConditionReady)
 			check(t, "status", metav1.ConditionTrue, ready.Status)
 			check(t, "message", "2 of 2 replicas are available"+row.want, ready.Message)
 		})
@@ -75,7 +76,7 @@ func TestStatusListsTheNetworksOfTheNamedPodsOnly(t *testing.T) {
 	for i := range modelv1.MaxPodNames + 1 {
 		pods = append(pods, newPod(fmt.Sprintf("web-%03d", i), attachedTo(`[{"name":"lan"}]`)))
 	}
-	status := statusOf(fixture.WebBox(t), &observation{pods: pods})
+	status := status.Of(fixture.WebBox(t), &status.Observation{Pods: pods})
 	if got := len(status.PodNetworks); got != modelv1.MaxPodNames || status.PodNamesOmitted != 1 {
 		t.Errorf("%d networks of pods are listed, and %d names of pods omitted", got, status.PodNamesOmitted)
 	}

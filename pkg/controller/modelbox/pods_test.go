@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
@@ -32,7 +33,7 @@ func TestPodsOf(t *testing.T) {
 		newPod("mail-a", func(pod *corev1.Pod) { pod.Labels["modelbox"] = "mail" }),
 		newPod("unlabelled", func(pod *corev1.Pod) { pod.Labels = nil }),
 	)
-	pods, err := podsOf(f.pods, reconciler.KeyOf(box))
+	pods, err := kinds.PodsOf(f.pods, reconciler.KeyOf(box))
 	if err != nil {
 		t.Fatal(err)
 	}

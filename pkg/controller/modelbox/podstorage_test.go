@@ -12,6 +12,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 // podOfSet returns a pod of a StatefulSet that has these claims and has been ready for a minute.
@@ -62,7 +66,7 @@ func TestPodWithoutStorage(t *testing.T) {
 				set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{*newClaim("data"), *newClaim("logs")}
 			})
 			got := ""
-			if pod := podWithoutStorage(set, row.pods, now); pod != nil {
+			if pod := rollouts.PodWithoutStorage(set, row.pods, now); pod != nil {
 				got = pod.Name
 			}
 			check(t, "pod", row.want, got)
@@ -90,7 +94,7 @@ func TestPodWithoutStorageIsDeleted(t *testing.T) {
 			set := completeStatefulSet(row.set, func(set *appsv1.StatefulSet) {
 				set.Spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{*newClaim("data")}
 			})
-			if err := f.rollouts.deletePodWithoutStorage(t.Context(), box, &observation{workload: asWorkload(set), pods: []*corev1.Pod{pod}, now: time.Now()}); err != nil {
+			if err := f.rollouts.DeletePodWithoutStorage(t.Context(), box, &status.Observation{Workload: kinds.AsWorkload(set), Pods: []*corev1.Pod{pod}, Now: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 			check(t, "requests", row.wantRequests, f.requests())

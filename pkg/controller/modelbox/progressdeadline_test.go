@@ -12,11 +12,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 func TestRolloutWithoutProgressIsOverdue(t *testing.T) {
-	at := func(updated, available int32, changes ...func(*appsv1.StatefulSet)) workload {
-		return asWorkload(completeStatefulSet(append([]func(*appsv1.StatefulSet){func(s *appsv1.StatefulSet) {
+	at := func(updated, available int32, changes ...func(*appsv1.StatefulSet)) kinds.Workload {
+		return kinds.AsWorkload(completeStatefulSet(append([]func(*appsv1.StatefulSet){func(s *appsv1.StatefulSet) {
 			s.Status.UpdatedReplicas, s.Status.AvailableReplicas = updated, available
 		}}, changes...)...))
 	}
@@ -25,11 +28,11 @@ func TestRolloutWithoutProgressIsOverdue(t *testing.T) {
 	partitioned := func(s *appsv1.StatefulSet) { s.Spec.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](2) }
 	type look struct {
 		after    time.Duration
-		workload workload
-		want     progress
+		workload kinds.Workload
+		want     status.Progress
 	}
-	left := func(left time.Duration) progress { return progress{timeLeft: left} }
-	overdue, none := progress{isOverdue: true}, progress{}
+	left := func(left time.Duration) status.Progress { return status.Progress{TimeLeft: left} }
+	overdue, none := status.Progress{IsOverdue: true}, status.Progress{}
 	for _, row := range []struct {
 		name string
 		// wasOverdue is what the last status of another process said.
@@ -48,7 +51,7 @@ func TestRolloutWithoutProgressIsOverdue(t *testing.T) {
 		{"there is no workload any more", false, []look{{0, at(1, 2), left(10 * time.Minute)}, {time.Hour, nil, none}, {0, at(1, 2), left(10 * time.Minute)}}},
 		{"it was overdue for another process", true, []look{{0, at(1, 2), overdue}, {time.Minute, at(2, 2), left(10 * time.Minute)}}},
 		{"it was overdue for another process, and has got on", true, []look{{0, at(2, 2), left(10 * time.Minute)}}},
-		{"a Deployment, which has a deadline itself", false, []look{{0, asWorkload(completeDeployment(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 })), none}}},
+		{"a Deployment, which has a deadline itself", false, []look{{0, kinds.AsWorkload(completeDeployment(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 })), none}}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			box := statefulBox(t)
@@ -56,10 +59,10 @@ func TestRolloutWithoutProgressIsOverdue(t *testing.T) {
 				box.Status = modelv1.ModelBoxStatus{UpdatedReplicas: 1, AvailableReplicas: 2, Conditions: []metav1.Condition{
 					{Type: modelv1.ConditionProgressing, Reason: modelv1.ReasonProgressDeadlineExceeded, ObservedGeneration: box.Generation}}}
 			}
-			now, record := time.Now(), newProgressRecord()
+			now, record := time.Now(), rollouts.NewProgressRecord()
 			for i, look := range row.looks {
 				now = now.Add(look.after)
-				if got := record.observe(box, look.workload, now); got != look.want {
+				if got := record.Observe(box, look.workload, now); got != look.want {
 					t.Fatalf("look %d: got %+v, want %+v", i, got, look.want)
 				}
 			}
@@ -68,9 +71,9 @@ func TestRolloutWithoutProgressIsOverdue(t *testing.T) {
 }
 
 func TestOverdueRolloutStallsTheBox(t *testing.T) {
-	observed := &observation{workload: asWorkload(completeStatefulSet(func(s *appsv1.StatefulSet) { s.Status.UpdatedReplicas = 1 })), progress: progress{isOverdue: true}}
+	observed := &status.Observation{Workload: kinds.AsWorkload(completeStatefulSet(func(s *appsv1.StatefulSet) { s.Status.UpdatedReplicas = 1 })), Progress: status.Progress{IsOverdue: true}}
 	const exceeded = "ProgressDeadlineExceeded"
-	got := conditionsOf(statefulBox(t), observed)
+	got := status.ConditionsOf(statefulBox(t), observed)
 	check(t, "conditions", good.with(conditions{ready: "False " + exceeded, progressing: "False " + exceeded, stalled: "True " + exceeded}), summarize(got))
 	check(t, "message", `StatefulSet "web" has timed out progressing: 1 out of 3 new replicas have been updated`, messageOf(t, got, modelv1.ConditionStalled))
 }

@@ -17,6 +17,8 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -24,23 +26,23 @@ import (
 // reconcile brings one box nearer to what it says. Its results are those of reconciler.Config. What becomes of the pods does not
 // wait for a child that cannot be written.
 func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time.Duration, error) {
-	storage, err := c.storage.reconcileStorage(ctx, box)
+	storage, err := c.storage.ReconcileStorage(ctx, box)
 	if err != nil {
 		return 0, err
 	}
-	if storage.isWritten {
+	if storage.IsWritten {
 		return reconciler.StaleCacheRetry, nil
 	}
 	podsHash := sync.OnceValues(func() (string, error) { return modelboxrender.PodsHash(box) })
-	if err := c.rollouts.findStableRecord(ctx, box, podsHash); err != nil {
+	if err := c.rollouts.FindStableRecord(ctx, box, podsHash); err != nil {
 		return 0, err
 	}
-	result, err := c.children.ReconcileHolding(ctx, box, storage.hold)
+	result, err := c.children.ReconcileHolding(ctx, box, storage.Hold)
 	if err != nil {
 		return 0, err
 	}
-	c.storage.noteRefusedGrowth(box, storage, result)
-	result.Failures = append(result.Failures, storage.failures...)
+	c.storage.NoteRefusedGrowth(box, storage, result)
+	result.Failures = append(result.Failures, storage.Failures...)
 	c.reportUnrecorded(box, result.Rendered)
 	if slices.ContainsFunc(result.Failures, func(err error) bool { return children.Classify(err).IsStale }) {
 		return 0, result.Err()
@@ -49,27 +51,27 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if err != nil {
 		return 0, err
 	}
-	observed.unreleased = storage.unreleased
-	deleteAfter, err := c.rollouts.deleteBlockingPod(ctx, box, result, observed)
+	observed.Unreleased = storage.Unreleased
+	deleteAfter, err := c.rollouts.DeleteBlockingPod(ctx, box, result, observed)
 	if err != nil {
 		result.Failures = append(result.Failures, err)
-		observed.failures = result.Failures
+		observed.Failures = result.Failures
 	}
-	if observed.rollout, err = c.rollouts.observeRollout(ctx, box, podsHash, observed); err != nil {
+	if observed.Rollout, err = c.rollouts.ObserveRollout(ctx, box, podsHash, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
 	delay, err := c.reconcileStatus(ctx, box, observed)
 	if err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
-	if err := c.rollouts.deletePodWithoutStorage(ctx, box, observed); err != nil {
+	if err := c.rollouts.DeletePodWithoutStorage(ctx, box, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
-	if err := c.rollouts.deleteOutdatedPod(ctx, box, observed); err != nil {
+	if err := c.rollouts.DeleteOutdatedPod(ctx, box, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)
-	requeueAfter := reconciler.Soonest(delay, retry, findPodFailures(box, observed).recheckAfter, observed.progress.timeLeft, observed.rollout.recheckAfter, observed.ingressClass.recheckAfter(), deleteAfter, result.RecheckAfter)
+	requeueAfter := reconciler.Soonest(delay, retry, status.FindPodFailures(box, observed).RecheckAfter, observed.Progress.TimeLeft, observed.Rollout.RecheckAfter, observed.IngressClass.RecheckAfter(), deleteAfter, result.RecheckAfter)
 	if !ok {
 		return requeueAfter, result.Err()
 	}
@@ -77,8 +79,8 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 }
 
 // observe returns what there is of a box after its children were reconciled.
-func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result *children.Result) (*observation, error) {
-	pods, err := podsOf(c.pods, reconciler.KeyOf(box))
+func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result *children.Result) (*status.Observation, error) {
+	pods, err := kinds.PodsOf(c.pods, reconciler.KeyOf(box))
 	if err != nil {
 		return nil, err
 	}
@@ -86,48 +88,48 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 	if err != nil {
 		return nil, err
 	}
-	pendingClaims, err := c.storage.pendingClaims(box)
+	pendingClaims, err := c.storage.PendingClaims(box)
 	if err != nil {
 		return nil, err
 	}
-	workload := c.rollouts.record.observed(reconciler.KeyOf(box), asWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name)))
+	workload := c.rollouts.Record.Observed(reconciler.KeyOf(box), kinds.AsWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name)))
 	creationFailure, err := c.creationFailure(workload, pods)
 	if err != nil {
 		return nil, err
 	}
 	ingress := children.Observed[*networkingv1.Ingress](result, box.Name)
-	ingressClass, err := ingressClassOf(ingress, c.ingresses, c.ingressClasses)
+	ingressClass, err := kinds.IngressClassOf(ingress, c.ingresses, c.ingressClasses)
 	if err != nil {
 		return nil, err
 	}
-	return &observation{
-		workload:        workload,
-		service:         children.Observed[*corev1.Service](result, box.Name),
-		ingress:         ingress,
-		ingressClass:    ingressClass,
-		route:           children.Observed[*gatewayv1.HTTPRoute](result, box.Name),
-		autoscaler:      children.Observed[*autoscalingv2.HorizontalPodAutoscaler](result, box.Name),
-		pods:            pods,
-		mountFailures:   mountFailures,
-		pendingClaims:   pendingClaims,
-		creationFailure: creationFailure,
-		progress:        c.rollouts.progress.observe(box, workload, c.Clock.Now()),
-		now:             c.Clock.Now(),
-		pending:         result.Pending,
-		failures:        result.Failures,
-		ignored:         result.Ignored,
+	return &status.Observation{
+		Workload:        workload,
+		Service:         children.Observed[*corev1.Service](result, box.Name),
+		Ingress:         ingress,
+		IngressClass:    ingressClass,
+		Route:           children.Observed[*gatewayv1.HTTPRoute](result, box.Name),
+		Autoscaler:      children.Observed[*autoscalingv2.HorizontalPodAutoscaler](result, box.Name),
+		Pods:            pods,
+		MountFailures:   mountFailures,
+		PendingClaims:   pendingClaims,
+		CreationFailure: creationFailure,
+		Progress:        c.rollouts.Progress.Observe(box, workload, c.Clock.Now()),
+		Now:             c.Clock.Now(),
+		Pending:         result.Pending,
+		Failures:        result.Failures,
+		Ignored:         result.Ignored,
 
-		livenessFailures: c.livenessFailures(ctx, reconciler.KeyOf(box), workload, pods),
+		LivenessFailures: c.livenessFailures(ctx, reconciler.KeyOf(box), workload, pods),
 	}, nil
 }
 
 // reconcileStatus writes the status of the box when it is not what was observed, and records the transitions as events. It
 // returns after how long to requeue the box for what it put off, 0 for not at all.
-func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox, observed *observation) (time.Duration, error) {
-	status := statusOf(box, observed)
+func (c *Controller) reconcileStatus(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation) (time.Duration, error) {
+	status := status.Of(box, observed)
 	delay, err := c.UpdateStatus(ctx, box, status)
 	if err == nil && delay == 0 {
-		c.recordRolloutComplete(box, &status, observed.workload)
+		c.recordRolloutComplete(box, &status, observed.Workload)
 	}
 	return delay, err
 }

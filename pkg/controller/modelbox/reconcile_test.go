@@ -29,6 +29,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -63,7 +64,7 @@ func (f *testController) catchUp(t *testing.T) {
 		}
 		var trimmed []any
 		if err := meta.EachListItem(list, func(object runtime.Object) error {
-			child, err := TrimChild(object.DeepCopyObject())
+			child, err := kinds.TrimChild(object.DeepCopyObject())
 			trimmed = append(trimmed, child)
 			return err
 		}); err != nil {

@@ -16,6 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -211,7 +213,7 @@ func TestCachedDeploymentHasADigestOfItsRecord(t *testing.T) {
 			fixture.SetHash(t, box, live)
 			row.change(live)
 			for range 2 {
-				if _, err := TrimChild(live); err != nil {
+				if _, err := kinds.TrimChild(live); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -251,14 +253,14 @@ func TestRolloutIgnoresGenerationsOfAnnotations(t *testing.T) {
 			at(6, 5, func(d *appsv1.Deployment) { d.UID = "another" }), 5},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			rollouts := newRolloutRecord()
+			rollouts := rollouts.NewRolloutRecord()
 			for _, write := range row.writes {
-				rollouts.annotated(fixture.WebKey, write[0], write[1])
+				rollouts.Annotated(fixture.WebKey, write[0], write[1])
 			}
-			check(t, "observed generation", row.want, rollouts.observed(fixture.WebKey, asWorkload(row.now)).(deploymentWorkload).Status.ObservedGeneration)
+			check(t, "observed generation", row.want, rollouts.Observed(fixture.WebKey, kinds.AsWorkload(row.now)).(kinds.Deployment).Status.ObservedGeneration)
 		})
 	}
-	if newRolloutRecord().observed(fixture.WebKey, nil) != nil {
+	if rollouts.NewRolloutRecord().Observed(fixture.WebKey, nil) != nil {
 		t.Error("no Deployment became one")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 )
 
 func TestChildrenOfEarlierReleasesNeedNoWrite(t *testing.T) {
@@ -20,7 +21,7 @@ func TestChildrenOfEarlierReleasesNeedNoWrite(t *testing.T) {
 				children := release.Children(t, box)
 				f := newTestController(t, box, children...)
 				for _, child := range children {
-					trimmed, err := TrimChild(child.DeepCopyObject())
+					trimmed, err := kinds.TrimChild(child.DeepCopyObject())
 					if err != nil {
 						t.Fatal(err)
 					}

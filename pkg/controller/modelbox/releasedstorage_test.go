@@ -16,6 +16,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 )
 
 // retainStorage is what the API server makes of an update that retains the storage data, and of one that takes it out afterwards.
@@ -103,7 +104,7 @@ func TestClaimThatCannotBeReleasedStays(t *testing.T) {
 	f.update(t, takeOutRetained)
 	f.seeClaims(t)
 	f.cluster.PrependReactor("patch", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(claimResource, "web-data", errors.New("denied by policy"))
+		return true, nil, apierrors.NewForbidden(kinds.ClaimResource, "web-data", errors.New("denied by policy"))
 	})
 	for range 2 {
 		if _, err := f.ReconcileKey(t.Context(), fixture.WebKey); err == nil {

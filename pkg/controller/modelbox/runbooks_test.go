@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 // runbookEntry is a name that the runbook explains: a heading, or the first cell of a row.
@@ -34,7 +36,7 @@ func TestEveryConditionAndReasonHasARunbook(t *testing.T) {
 	if !wanted.HasAll("Stalled", "NotOwned", "InUse", "ComponentStalled") {
 		t.Errorf("the constants of the API lack some: %v", sets.List(wanted))
 	}
-	if missing := wanted.Insert(failureOrder...).Difference(entries); missing.Len() > 0 {
+	if missing := wanted.Insert(status.FailureOrder...).Difference(entries); missing.Len() > 0 {
 		t.Errorf("docs/operate/conditions.md says nothing about %v", sets.List(missing))
 	}
 }

@@ -23,6 +23,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -96,13 +98,13 @@ func TestConditionsOfAStatefulSet(t *testing.T) {
 		{"there is a partition, and nothing to roll out", partition(1), good, "3 of 3 replicas are available; " + partitioned},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := conditionsOf(statefulBox(t), &observation{workload: asWorkload(completeStatefulSet(row.change))})
+			got := status.ConditionsOf(statefulBox(t), &status.Observation{Workload: kinds.AsWorkload(completeStatefulSet(row.change))})
 			check(t, "conditions", row.want, summarize(got))
 			check(t, "message", row.message, messageOf(t, got, modelv1.ConditionProgressing))
 		})
 	}
 	t.Run("there is none yet", func(t *testing.T) {
-		got := conditionsOf(statefulBox(t), &observation{})
+		got := status.ConditionsOf(statefulBox(t), &status.Observation{})
 		check(t, "message", "there is no StatefulSet yet", messageOf(t, got, modelv1.ConditionAvailable))
 	})
 }
@@ -126,7 +128,7 @@ func TestEarlierPodsOfAStatefulSet(t *testing.T) {
 			[]*corev1.Pod{pod("web-4"), pod("web-5"), pod("web-7"), pod("web-8")}, 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			check(t, "earlier pods", row.want, asWorkload(completeStatefulSet(row.change)).earlierPods(row.pods))
+			check(t, "earlier pods", row.want, kinds.AsWorkload(completeStatefulSet(row.change)).EarlierPods(row.pods))
 		})
 	}
 }
@@ -176,7 +178,7 @@ func TestImmutableFieldsOfAStatefulSet(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			check(t, "obstacle", row.want, modelboxrender.Immutable(row.rendered, row.live))
-			check(t, "propagation", row.propagation, statefulSetReplacePropagation(row.rendered, row.live))
+			check(t, "propagation", row.propagation, kinds.StatefulSetReplacePropagation(row.rendered, row.live))
 		})
 	}
 }
@@ -189,7 +191,7 @@ func TestTrimChildKeepsWhoSetThePartition(t *testing.T) {
 			{Manager: "kubectl-label", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{"f:team":{}}}}`)},
 		}
 	})
-	trimmed, err := TrimChild(set)
+	trimmed, err := kinds.TrimChild(set)
 	if err != nil {
 		t.Fatal(err)
 	}

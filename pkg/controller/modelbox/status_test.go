@@ -14,6 +14,8 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 func TestStatus(t *testing.T) {
@@ -26,32 +28,32 @@ func TestStatus(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name     string
-		observed *observation
+		observed *status.Observation
 		want     modelv1.ModelBoxStatus
 	}{
-		{"nothing is there yet", &observation{}, always},
-		{"the replicas are the Deployment's", &observation{workload: asWorkload(completeDeployment(func(d *appsv1.Deployment) {
+		{"nothing is there yet", &status.Observation{}, always},
+		{"the replicas are the Deployment's", &status.Observation{Workload: kinds.AsWorkload(completeDeployment(func(d *appsv1.Deployment) {
 			d.Status.Replicas, d.Status.UpdatedReplicas, d.Status.ReadyReplicas, d.Status.AvailableReplicas = 4, 3, 2, 1
 		}))}, with(func(s *modelv1.ModelBoxStatus) {
 			s.DesiredReplicas = ptr.To[int32](2)
 			s.Replicas, s.UpdatedReplicas, s.ReadyReplicas, s.AvailableReplicas = 4, 3, 2, 1
 		})},
-		{"the pods have names", &observation{pods: []*corev1.Pod{newPod("web-a"), newPod("web-b")}},
+		{"the pods have names", &status.Observation{Pods: []*corev1.Pod{newPod("web-a"), newPod("web-b")}},
 			with(func(s *modelv1.ModelBoxStatus) { s.PodNames = []string{"web-a", "web-b"} })},
-		{"the address is that of the first port, the node ports are those that are allocated", &observation{service: fixture.LiveService(t)},
+		{"the address is that of the first port, the node ports are those that are allocated", &status.Observation{Service: fixture.LiveService(t)},
 			with(func(s *modelv1.ModelBoxStatus) {
 				s.Address = "web.default.svc:80"
 				s.NodePorts = []modelv1.NodePort{{Port: 80, Protocol: "UDP", NodePort: 31234}, {Port: 80, Protocol: "TCP", NodePort: 30010}}
 			})},
-		{"a Service without node ports", &observation{service: fixture.LiveService(t, func(s *corev1.Service) {
+		{"a Service without node ports", &status.Observation{Service: fixture.LiveService(t, func(s *corev1.Service) {
 			for i := range s.Spec.Ports {
 				s.Spec.Ports[i].NodePort = 0
 			}
 		})}, with(func(s *modelv1.ModelBoxStatus) { s.Address = "web.default.svc:80" })},
-		{"a Service without ports has no address", &observation{service: fixture.LiveService(t, func(s *corev1.Service) { s.Spec.Ports = nil })}, always},
+		{"a Service without ports has no address", &status.Observation{Service: fixture.LiveService(t, func(s *corev1.Service) { s.Spec.Ports = nil })}, always},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			got := statusOf(fixture.WebBox(t), row.observed)
+			got := status.Of(fixture.WebBox(t), row.observed)
 			if len(got.Conditions) == 0 {
 				t.Error("there are no conditions")
 			}
@@ -74,11 +76,11 @@ func TestStatusNamesPodsUpToALimit(t *testing.T) {
 		{250, 100, 150},
 	} {
 		t.Run(fmt.Sprint(row.pods), func(t *testing.T) {
-			observed := &observation{}
+			observed := &status.Observation{}
 			for i := range row.pods {
-				observed.pods = append(observed.pods, newPod(fmt.Sprintf("web-%03d", i)))
+				observed.Pods = append(observed.Pods, newPod(fmt.Sprintf("web-%03d", i)))
 			}
-			status := statusOf(fixture.WebBox(t), observed)
+			status := status.Of(fixture.WebBox(t), observed)
 			if len(status.PodNames) != row.named || status.PodNamesOmitted != row.omitted {
 				t.Errorf("got %d names and %d omitted, want %d and %d", len(status.PodNames), status.PodNamesOmitted, row.named, row.omitted)
 			}
@@ -96,7 +98,7 @@ func TestStatusDoesNotKeepWhatHasGone(t *testing.T) {
 		ObservedGeneration: 2, Replicas: 9, PodNames: []string{"gone"}, PodNamesOmitted: 3, Address: "old",
 		NodePorts: []modelv1.NodePort{{Port: 1, Protocol: "TCP", NodePort: 30000}},
 	}
-	got := statusOf(box, &observation{})
+	got := status.Of(box, &status.Observation{})
 	got.Conditions = nil
 	want := modelv1.ModelBoxStatus{ObservedGeneration: 3, Selector: "modelbox=web"}
 	if diff := cmp.Diff(want, got); diff != "" {

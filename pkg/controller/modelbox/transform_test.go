@@ -13,6 +13,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 )
 
 func TestTrimChildKeepsTheKindAndDropsManagedFields(t *testing.T) {
@@ -25,7 +26,7 @@ func TestTrimChildKeepsTheKindAndDropsManagedFields(t *testing.T) {
 		{&corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "web", ManagedFields: managed}}, "/v1, Kind=Service"},
 	} {
 		t.Run(row.want, func(t *testing.T) {
-			trimmed, err := TrimChild(row.object)
+			trimmed, err := kinds.TrimChild(row.object)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +58,7 @@ func TestTrimChildKeepsWhoPausedADeployment(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			trimmed, err := TrimChild(completeDeployment(row.change))
+			trimmed, err := kinds.TrimChild(completeDeployment(row.change))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +73,7 @@ func TestTrimChildKeepsTheFingerprint(t *testing.T) {
 	live := fixture.LiveDeployment(t)
 	fixture.SetHash(t, box, live)
 	before := fields.Fingerprint(live)
-	cached, err := TrimChild(live)
+	cached, err := kinds.TrimChild(live)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,11 +11,12 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 func TestConditionsHaveMessagesOfLimitedLength(t *testing.T) {
-	observed := &observation{failures: []error{errors.New(strings.Repeat("ü", 20_000))}}
-	for _, condition := range conditionsOf(fixture.WebBox(t), observed) {
+	observed := &status.Observation{Failures: []error{errors.New(strings.Repeat("ü", 20_000))}}
+	for _, condition := range status.ConditionsOf(fixture.WebBox(t), observed) {
 		if len(condition.Message) > message.MaxBytes || !utf8.ValidString(condition.Message) {
 			t.Errorf("the message of %s has %d bytes, valid UTF-8: %v", condition.Type, len(condition.Message), utf8.ValidString(condition.Message))
 		}

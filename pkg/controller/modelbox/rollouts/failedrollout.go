@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollouts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// NotRolledBack comes before what keeps a box from rolling back, in the message of its rollout.
+const NotRolledBack = "; not rolled back: "
+
+// ObserveRollout returns how the rollout of the box gets on. The children are those that the last status asks for: what is decided
+// here is rendered once it is in the status, where it outlives this process.
+func (r *Reconciler) ObserveRollout(ctx context.Context, box *modelv1.ModelBox, podsHash podsHashFunc, observed *status.Observation) (status.RolloutObservation, error) {
+	last := box.Status.Rollout
+	switch {
+	case box.Spec.Rollout == nil:
+		return status.RolloutObservation{}, nil
+	case box.Spec.Paused:
+		return status.RolloutObservation{Status: last}, nil
+	}
+	hash, err := podsHash()
+	if err != nil {
+		return status.RolloutObservation{}, fmt.Errorf("rendering the pods: %w", err)
+	}
+	next := nextAttempt(last, hash, observed.Now)
+	if next.Phase == modelv1.RolloutRolledBack {
+		next.Phase, next.Message = r.failedPhase(box, next)
+		return status.RolloutObservation{Status: next}, nil
+	}
+	isDone := isRolloutDone(observed)
+	switch {
+	case isDone && observed.Workload.Replicas().Desired > 0:
+		next.Phase, next.Reason, next.Message = modelv1.RolloutComplete, "", ""
+		next.Stable = stableRevision(box, hash, next.Stable, observed)
+		next.FailedRevisions = slices.DeleteFunc(slices.Clone(next.FailedRevisions), func(failed modelv1.ModelBoxFailedRevision) bool { return failed.PodsHash == hash })
+		return status.RolloutObservation{Status: next}, nil
+	case isDone: // There is no pod that could have failed.
+		next.Phase, next.Reason, next.Message = modelv1.RolloutComplete, "", ""
+		return status.RolloutObservation{Status: next}, nil
+	case next.Phase == modelv1.RolloutComplete && next.Stable != nil && next.Stable.PodsHash == hash:
+		return status.RolloutObservation{Status: next}, nil // Pods that fail later belong to no rollout.
+	case next.Phase == modelv1.RolloutComplete: // without any pod, which there are to be now
+		next.Phase, next.StartedAt = modelv1.RolloutProgressing, startOf(observed.Now)
+	case next.Phase.HasFailed():
+		next.Phase, next.Message = r.failedPhase(box, next)
+		return status.RolloutObservation{Status: next}, nil
+	}
+	found, err := r.findLastingFailure(ctx, box, observed, next)
+	if err != nil {
+		return status.RolloutObservation{}, err
+	}
+	if found.failure != nil {
+		next.Reason, next.Message = status.ConditionReason(found.failure.Reason), message.Truncate(found.failure.Message)
+		next.FailedRevisions = withFailed(next.FailedRevisions, modelv1.ModelBoxFailedRevision{
+			PodsHash: hash, Generation: box.Generation, Name: found.revision, Reason: next.Reason,
+		})
+		next.Phase, next.Message = r.failedPhase(box, next)
+	}
+	return status.RolloutObservation{Status: next, Outdated: found.outdated, RecheckAfter: found.recheckAfter}, nil
+}
+
+// nextAttempt returns the status of the rollout of the pods with the hash. It continues the last status if that is about the same
+// pods. Otherwise, the last status is about another rollout.
+func nextAttempt(last *modelv1.ModelBoxRolloutStatus, hash string, now time.Time) *modelv1.ModelBoxRolloutStatus {
+	next := &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, PodsHash: hash, StartedAt: startOf(now)}
+	if last == nil {
+		return next
+	}
+	if last.PodsHash == hash {
+		return last.DeepCopy()
+	}
+	next.Stable, next.FailedRevisions = last.Stable, last.FailedRevisions
+	return next
+}
+
+func startOf(now time.Time) metav1.Time { return metav1.NewTime(now.Truncate(time.Second)) }
+
+// isRolloutDone returns whether all pods of the workload are as the box says, and available.
+func isRolloutDone(observed *status.Observation) bool {
+	return observed.Workload != nil && status.AppliedVerdict(observed).IsTrue && observed.Workload.Rollout().Reason == modelv1.ReasonRolloutComplete &&
+		observed.Workload.EarlierPods(observed.Pods) == 0
+}
+
+// stableRevision returns what the pods of the box are whose rollout is complete.
+func stableRevision(box *modelv1.ModelBox, hash string, last *modelv1.ModelBoxRolloutRevision, observed *status.Observation) *modelv1.ModelBoxRolloutRevision {
+	if last != nil && last.PodsHash == hash {
+		return last
+	}
+	stable := &modelv1.ModelBoxRolloutRevision{PodsHash: hash, Generation: box.Generation}
+	if len(observed.Pods) > 0 {
+		stable.Name = revisionName(observed.Workload, observed.Pods[0])
+	}
+	return stable
+}
+
+// withFailed returns the list with the revision at its end, and no other one of the same pods.
+func withFailed(failed []modelv1.ModelBoxFailedRevision, revision modelv1.ModelBoxFailedRevision) []modelv1.ModelBoxFailedRevision {
+	failed = slices.DeleteFunc(slices.Clone(failed), func(other modelv1.ModelBoxFailedRevision) bool { return other.PodsHash == revision.PodsHash })
+	failed = append(failed, revision)
+	return failed[max(0, len(failed)-modelv1.MaxFailedRevisions):]
+}
+
+// failedPhase returns what becomes of a rollout that has failed, and the message with what is in the way of that. One that is
+// rolled back stays so, whatever the box says by now.
+func (r *Reconciler) failedPhase(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) (modelv1.RolloutPhase, string) {
+	failure, _, _ := strings.Cut(rollout.Message, NotRolledBack)
+	switch {
+	case rollout.Phase == modelv1.RolloutRolledBack, box.Spec.Rollout.OnFailure == modelv1.RolloutFailureRollback:
+		if err := r.canRollBack(box, rollout); err != nil {
+			return modelv1.RolloutFailed, failure + NotRolledBack + err.Error()
+		}
+		return modelv1.RolloutRolledBack, failure
+	case box.Spec.Rollout.OnFailure == modelv1.RolloutFailurePause:
+		return modelv1.RolloutPaused, failure
+	default:
+		return modelv1.RolloutFailed, failure
+	}
+}
+
+// canRollBack returns why the box cannot be rolled back.
+func (r *Reconciler) canRollBack(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) error {
+	switch {
+	case rollout.Stable == nil:
+		return errors.New("no revision of the box is known whose rollout was complete")
+	case rollout.Stable.PodsHash == rollout.PodsHash:
+		return errors.New("the pods are those whose rollout was complete last")
+	}
+	record, _ := r.StableRecords.Find(box)
+	stable, record := modelboxrender.StableBox(box, modelboxrender.Live{StableRecord: record})
+	if stable == nil {
+		return fmt.Errorf("%s, whose rollout was complete last, is not recorded any more", status.DescribeRevision(rollout.Stable))
+	}
+	return modelboxrender.CanRollBack(box, stable, record)
+}
+
+// lastingFailure is why a rollout will not get further.
+type lastingFailure struct {
+	// failure is nil where nothing is known to be in the way, and revision the name of what has failed.
+	failure  *status.PodFailure
+	revision string
+	// outdated and recheckAfter are the fields of rolloutObservation.
+	outdated     *corev1.Pod
+	recheckAfter time.Duration
+}
+
+// findLastingFailure returns why the rollout of the box has failed: a new pod will not run, or its progress deadline is exceeded.
+func (r *Reconciler) findLastingFailure(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation, rollout *modelv1.ModelBoxRolloutStatus) (lastingFailure, error) {
+	var found lastingFailure
+	if observed.Workload == nil || !status.AppliedVerdict(observed).IsTrue {
+		return found, nil
+	}
+	isRetry := slices.ContainsFunc(rollout.FailedRevisions, func(failed modelv1.ModelBoxFailedRevision) bool { return failed.PodsHash == rollout.PodsHash })
+	for _, pod := range observed.Pods {
+		failure, left := status.LastingFailureOf(pod, observed, status.MaxRestarts(box))
+		if failure == nil && left == 0 {
+			continue
+		}
+		if isNew, err := r.isNewPod(ctx, box, observed.Workload, pod); err != nil {
+			return found, err
+		} else if !isNew {
+			continue
+		}
+		switch {
+		case failure == nil:
+			found.recheckAfter = reconciler.Soonest(found.recheckAfter, left)
+		case isRetry && pod.CreationTimestamp.Before(&rollout.StartedAt):
+			found.outdated = pod
+		case status.Worse(found.failure, failure) == failure:
+			found.failure, found.revision = failure, revisionName(observed.Workload, pod)
+		}
+	}
+	if found.failure != nil {
+		return found, nil
+	}
+	isOverdue, left := exceedsDeadline(box, observed, rollout.StartedAt.Time)
+	found.recheckAfter = reconciler.Soonest(found.recheckAfter, left)
+	if isOverdue {
+		found.failure = &status.PodFailure{Reason: modelv1.ReasonProgressDeadlineExceeded, Message: describeOverdue(box, observed)}
+	}
+	return found, nil
+}
+
+// exceedsDeadline returns whether the rollout has made no progress for too long, or after how long it will have. The condition of a
+// Deployment, and what is recorded of other workloads, count if they are about this attempt.
+func exceedsDeadline(box *modelv1.ModelBox, observed *status.Observation, startedAt time.Time) (bool, time.Duration) {
+	deployment, isDeployment := observed.Workload.(kinds.Deployment)
+	switch {
+	case !isDeployment && !observed.Progress.IsOverdue:
+		return false, 0 // reconcile looks again in any case
+	case !isDeployment: // The record learns of this attempt when it is in the status of the box.
+	case deployment.Rollout().Reason != modelv1.ReasonProgressDeadlineExceeded:
+		return false, 0
+	case !deployment.Condition(appsv1.DeploymentProgressing).LastUpdateTime.Time.Before(startedAt):
+		return true, 0
+	}
+	left := startedAt.Add(progressDeadlineOf(box)).Sub(observed.Now)
+	return left <= 0, max(0, left)
+}
+
+// describeOverdue says what a rollout waits for that has exceeded its deadline.
+func describeOverdue(box *modelv1.ModelBox, observed *status.Observation) string {
+	overdue := fmt.Sprintf("%s %q has timed out progressing", observed.Workload.KindName(), observed.Workload.GetName())
+	if failure := status.Worse(observed.CreationFailure, status.FindPodFailures(box, observed).Worst); failure != nil {
+		return overdue + ": " + failure.Message
+	}
+	replicas := observed.Workload.Replicas()
+	return fmt.Sprintf("%s: %d of %s updated, %d available", overdue, replicas.Updated, kinds.Count(replicas.Desired, "replica", "replicas"), replicas.Available)
+}
+
+// progressDeadlineOf is how long a rollout of the box may make no progress.
+func progressDeadlineOf(box *modelv1.ModelBox) time.Duration {
+	return time.Duration(ptr.Deref(box.Spec.ProgressDeadlineSeconds, modelv1.DefaultProgressDeadlineSeconds)) * time.Second
+}

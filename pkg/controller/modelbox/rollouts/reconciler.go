@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rollouts finds out how the rollouts of boxes get on, and deletes pods that keep them from getting further.
+package rollouts
+
+import (
+	"k8s.io/client-go/kubernetes"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+)
+
+// Reconciler finds out how the rollouts of boxes get on, and deletes pods that keep them from getting further.
+type Reconciler struct {
+	*reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus]
+
+	kubeClient     kubernetes.Interface
+	kinds          []*children.Kind
+	Record         *rolloutRecord
+	Progress       *progressRecord
+	StableRecords  *stableRecords
+	newReplicaSets *reconciler.Memory[newReplicaSet]
+}
+
+// New returns a Reconciler of boxes with children of the kinds.
+func New(boxes *reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus], kubeClient kubernetes.Interface, kinds []*children.Kind) *Reconciler {
+	r := &Reconciler{
+		For:            boxes,
+		kubeClient:     kubeClient,
+		kinds:          kinds,
+		Record:         NewRolloutRecord(),
+		Progress:       NewProgressRecord(),
+		StableRecords:  newStableRecords(),
+		newReplicaSets: reconciler.NewMemory[newReplicaSet](),
+	}
+	for _, memory := range []reconciler.Forgetter{r.Record, r.Progress, r.StableRecords, r.newReplicaSets} {
+		boxes.Remember(memory)
+	}
+	return r
+}

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package status computes the status of a box from what was observed of its children and pods. It sends no request.
+package status
+
+import (
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/types"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+)
+
+// Observation is what a reconcile found and did.
+type Observation struct {
+	// workload, service, ingress, route and autoscaler are nil where there is none that belongs to the box.
+	Workload   kinds.Workload
+	Service    *corev1.Service
+	Ingress    *networkingv1.Ingress
+	Route      *gatewayv1.HTTPRoute
+	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
+	Pods       []*corev1.Pod
+	// IngressClass is the class of the Ingress.
+	IngressClass kinds.IngressClass
+	// MountFailures say, by the UID of the pod, why pods wait for a volume.
+	MountFailures map[types.UID]string
+	// PendingClaims say, by the name of the claim, what storage pods wait for.
+	PendingClaims map[string]string
+	// LivenessFailures say what the liveness probes of containers found that were restarted and have not recovered.
+	LivenessFailures map[ContainerID]string
+	// CreationFailure is why pods are not even created, nil when they are.
+	CreationFailure *PodFailure
+	// Progress is how a rollout gets on of whose progress the workload does not tell.
+	Progress Progress
+	// Rollout is what becomes of the rollout, where the box asks for that.
+	Rollout RolloutObservation
+	Now     time.Time
+	// Pending are the kinds of children that the box is paused before.
+	Pending []string
+	// Unreleased are the names of storage that is retained and whose claims the box may still own.
+	Unreleased []string
+	// Failures are what kept children from being what the box says.
+	Failures []error
+	// Ignored are fields of children that other managers have set and may have.
+	Ignored []children.IgnoredDrift
+}
+
+// ContainerID is one container of a pod.
+type ContainerID struct {
+	Pod  types.UID
+	Name string
+}
+
+// RolloutObservation is what became of the rollout of a box.
+type RolloutObservation struct {
+	// Status is the status of the rollout, nil if the box does not ask for one.
+	Status *modelv1.ModelBoxRolloutStatus
+	// Outdated is a pod of a rollout that is tried again which failed before; nil where there is none.
+	Outdated *corev1.Pod
+	// RecheckAfter is how soon a step that only takes its time will count as a failure, 0 for never.
+	RecheckAfter time.Duration
+}
+
+// isIn returns whether the box asks for a rollout, and it is in the phase.
+func (o RolloutObservation) isIn(phase modelv1.RolloutPhase) bool {
+	return o.Status != nil && o.Status.Phase == phase
+}
+
+// Progress is how a rollout gets on. It is zero for a rollout that is complete, waits for a user, or has a deadline of its own.
+type Progress struct {
+	// IsOverdue says that there has been no progress for so long that there will be none.
+	IsOverdue bool
+	// TimeLeft is how soon that will be so, 0 where it is.
+	TimeLeft time.Duration
+}
