@@ -128,7 +128,7 @@ func (a *availability) startServer(t *testing.T, p *framework.ControlPlane, name
 	t.Helper()
 	server := newReplica(t, p, name, clusterURL,
 		"--etcd-servers="+strings.Join(etcd, ","), "--controllers=*",
-		"--shutdown-delay-duration="+shutdownDelay().String(),
+		"--shutdown-delay-duration="+shutdownDelay().String(), "--disable-http2-serving",
 		"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s")
 	server.arguments[0] = cmp.Or(os.Getenv(formerServerVariable), server.arguments[0])
 	a.servers = append(a.servers, server)

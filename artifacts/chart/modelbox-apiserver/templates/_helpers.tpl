@@ -33,6 +33,7 @@ SPDX-License-Identifier: Apache-2.0
 - --etcd-certfile=/etc/modelbox/etcd/tls.crt
 - --etcd-keyfile=/etc/modelbox/etcd/tls.key
 - --shutdown-delay-duration=100s
+- --disable-http2-serving=true
 {{- else }}
 - --data-dir=/var/lib/modelbox
 {{- end }}
