@@ -537,7 +537,7 @@ func TestChangeAfterAMissedDeadline(t *testing.T) {
 				r.settle(t)
 				r.rollOut(t, nil, false)
 				r.settle(t)
-				r.step(progressDeadline)
+				r.step(rollouts.ProgressDeadline)
 				r.rollOut(t, nil, true)
 				r.settle(t)
 				check(t, "phase has failed", true, r.rollout(t).Phase.HasFailed())

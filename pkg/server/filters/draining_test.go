@@ -16,6 +16,7 @@ import (
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
+	"k8s.io/client-go/util/cert"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/http2drain"
 )
@@ -126,9 +127,9 @@ func TestConnectionsOfHTTP2AreDrained(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			connections, request := serveHTTP2(t)
-			d := &drainer{shutdown: test.shutdown}
+			d := &drainer{shutdown: test.shutdown, connections: connections}
 			d.unready.Store(test.unready)
-			go d.drainHTTP2(t.Context(), connections, test.delay)
+			go d.drainHTTP2(t.Context(), test.delay)
 			first := request()
 			isDrained := false
 			for deadline := time.Now().Add(5 * drainAge); !isDrained && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -145,7 +146,7 @@ func TestConnectionsOfHTTP2AreDrained(t *testing.T) {
 // connection.
 func serveHTTP2(t *testing.T) (connections *http2drain.Connections, request func() string) {
 	t.Helper()
-	_, certificate, key, err := newLoopbackCertificate()
+	certificate, key, err := cert.GenerateSelfSignedCertKey("localhost", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
