@@ -17,12 +17,17 @@ import (
 // protobuf returns the stored encoding of an object, with more bytes at its end.
 func protobuf(t *testing.T, namespace, name string, more ...byte) string {
 	t.Helper()
+	return protobufOfType(t, runtime.TypeMeta{APIVersion: "model.github.com/v1", Kind: "ModelBox"}, namespace, name, more...)
+}
+
+func protobufOfType(t *testing.T, typeMeta runtime.TypeMeta, namespace, name string, more ...byte) string {
+	t.Helper()
 	box := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: "1"}}
 	raw, err := box.Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
-	envelope, err := (&runtime.Unknown{Raw: append(raw, more...)}).Marshal()
+	envelope, err := (&runtime.Unknown{TypeMeta: typeMeta, Raw: append(raw, more...)}).Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,11 +43,14 @@ func TestVerifyIdentity(t *testing.T) {
 		err string
 	}{
 		{"protobuf", "/registry/boxes/shop/web", protobuf(t, "shop", "web"), ""},
-		{"JSON", "/registry/boxes/shop/web", `{"metadata":{"namespace":"shop","name":"web"}}`, ""},
+		{"JSON", "/registry/boxes/shop/web", `{"apiVersion":"model.github.com/v1","kind":"ModelBox","metadata":{"namespace":"shop","name":"web"}}`, ""},
 		{"another name", "/registry/boxes/shop/web", protobuf(t, "shop", "mail"), `metadata has name "mail"`},
 		{"another namespace", "/registry/boxes/shop/web", protobuf(t, "bank", "web"), `namespace "bank"`},
 		{"a second name", "/registry/boxes/shop/web", protobuf(t, "shop", "web", renamed...), `metadata has name "mail"`},
-		{"another name in JSON", "/registry/boxes/shop/web", `{"metadata":{"namespace":"shop","name":"mail"}}`, `metadata has name "mail"`},
+		{"another name in JSON", "/registry/boxes/shop/web", `{"apiVersion":"model.github.com/v1","kind":"ModelBox","metadata":{"namespace":"shop","name":"mail"}}`, `metadata has name "mail"`},
+		{"no kind", "/registry/boxes/shop/web", protobufOfType(t, runtime.TypeMeta{APIVersion: "model.github.com/v1"}, "shop", "web"), "must have an apiVersion and a kind"},
+		{"no apiVersion", "/registry/boxes/shop/web", protobufOfType(t, runtime.TypeMeta{Kind: "ModelBox"}, "shop", "web"), "must have an apiVersion and a kind"},
+		{"no type in JSON", "/registry/boxes/shop/web", `{"metadata":{"namespace":"shop","name":"web"}}`, "must have an apiVersion and a kind"},
 		{"truncated JSON", "/registry/boxes/shop/web", `{"metadata":`, "decoding the metadata"},
 		{"truncated protobuf", "/registry/boxes/shop/web", protobuf(t, "shop", "web")[:20], "metadata has name"},
 		{"a name that is invalid in a path", "/registry/boxes/shop/a%b", protobuf(t, "shop", "a%b"), "may not contain '%'"},
