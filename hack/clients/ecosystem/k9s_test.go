@@ -107,7 +107,7 @@ func TestK9sAliases(t *testing.T) {
 			t.Errorf("alias %s is %q", alias, file.Aliases[alias])
 		}
 		// The API has the same short name.
-		if storage := readFile(t, repository+"/pkg/registry/model/"+folder+"/storage/storage.go"); !strings.Contains(string(storage), `{"`+alias+`"}`) {
+		if storage := readFile(t, repository+"/pkg/registry/model/"+folder+"/storage/storage.go"); !strings.Contains(string(storage), `ShortName: "`+alias+`"`) {
 			t.Errorf("%s has no short name %s", folder, alias)
 		}
 	}
