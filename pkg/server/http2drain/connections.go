@@ -15,6 +15,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
+// stopPeriod is the time between two GOAWAYs while the server shuts down.
+const stopPeriod = 100 * time.Millisecond
+
 // Connections are the connections of HTTP/2 to a server.
 type Connections struct {
 	options *http2.Server
@@ -26,6 +29,8 @@ type Connections struct {
 
 	mu   sync.Mutex
 	open map[*conn]struct{}
+	// isStopping is whether the server has begun to shut down.
+	isStopping bool
 }
 
 // For returns the connections of HTTP/2 to the server that info describes, which does not serve yet. It serves requests only after
@@ -69,7 +74,7 @@ func (c *Connections) WithServer(handler http.Handler) http.Handler {
 		}
 		c.install.Do(func() {
 			server := r.Context().Value(http.ServerContextKey).(*http.Server)
-			server.RegisterOnShutdown(func() { _ = c.goingAway.Shutdown(context.Background()) })
+			server.RegisterOnShutdown(c.stop)
 			server.TLSNextProto[http2.NextProtoTLS] = c.serve
 			close(c.installed)
 		})
@@ -79,7 +84,9 @@ func (c *Connections) WithServer(handler http.Handler) http.Handler {
 // serve is what the http.Server does with a connection of HTTP/2.
 func (c *Connections) serve(server *http.Server, tlsConn *tls.Conn, handler http.Handler) {
 	conn := newConn(tlsConn)
-	c.add(conn)
+	if isStopping := c.add(conn); isStopping {
+		go c.stop()
+	}
 	defer c.remove(conn)
 	ctx := context.Background()
 	// net/http hands the context of the connection over in this way.
@@ -107,10 +114,29 @@ func (c *Connections) Drain(ctx context.Context, age time.Duration) {
 	}
 }
 
-func (c *Connections) add(conn *conn) {
+// stop sends the GOAWAY of golang.org/x/net/http2 until no connection is open. One GOAWAY is not enough: it reaches only the
+// connections that are served already, and a client may be in its TLS handshake while the server shuts down.
+func (c *Connections) stop() {
+	c.mu.Lock()
+	c.isStopping = true
+	c.mu.Unlock()
+	for ; c.count() > 0; time.Sleep(stopPeriod) {
+		_ = c.goingAway.Shutdown(context.Background())
+	}
+}
+
+func (c *Connections) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
+
+// add adds a connection, and returns whether the server has begun to shut down.
+func (c *Connections) add(conn *conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open[conn] = struct{}{}
+	return c.isStopping
 }
 
 func (c *Connections) remove(conn *conn) {
