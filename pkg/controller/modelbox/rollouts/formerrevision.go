@@ -11,7 +11,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -94,8 +93,7 @@ func (r *Reconciler) deletePodOfFormerRevision(ctx context.Context, box *modelv1
 		why = failure.Message
 	}
 	return r.deletePod(ctx, box, pod, podDeletion{
-		preconditions: metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion},
-		failure:       "is not ready and keeps the StatefulSet from its update",
+		failure: "is not ready and keeps the StatefulSet from its update",
 		event: fmt.Sprintf("Deleted pod %s of former revision %s, which kept the StatefulSet from its update: %s",
 			pod.Name, pod.Labels[appsv1.StatefulSetRevisionLabel], why),
 		log:     "Deleted pod of a former revision",
@@ -111,10 +109,9 @@ func (r *Reconciler) DeleteOutdatedPod(ctx context.Context, box *modelv1.ModelBo
 		return nil
 	}
 	return r.deletePod(ctx, box, pod, podDeletion{
-		preconditions: metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion},
-		failure:       "failed before the rollout was tried again",
-		event:         fmt.Sprintf("Deleted pod %s, which failed before the rollout was tried again", pod.Name),
-		log:           "Deleted pod of a rollout that is tried again",
-		related:       asRelated(pod),
+		failure: "failed before the rollout was tried again",
+		event:   fmt.Sprintf("Deleted pod %s, which failed before the rollout was tried again", pod.Name),
+		log:     "Deleted pod of a rollout that is tried again",
+		related: asRelated(pod),
 	})
 }

@@ -19,7 +19,6 @@ import (
 
 // podDeletion is why a pod is deleted.
 type podDeletion struct {
-	preconditions metav1.Preconditions
 	// failure follows the name of the pod and "which" in the error of a deletion that fails.
 	failure string
 	// event and log are what the event of the box and the log say. related is the related object of the event, nil for none: events
@@ -28,11 +27,11 @@ type podDeletion struct {
 	related    runtime.Object
 }
 
-// deletePod deletes the pod, so that its StatefulSet creates another one in its place. It does nothing if no pod meets the
-// preconditions now: the cache will show which pods there are instead.
+// deletePod deletes the pod, so that its StatefulSet creates another one in its place. It does nothing if the pod has changed or is
+// gone, because its StatefulSet may have been deleted meanwhile: the cache will show the change.
 func (r *Reconciler) deletePod(ctx context.Context, box *modelv1.ModelBox, pod *corev1.Pod, why podDeletion) error {
 	_, err := timeout.Request(ctx, func(ctx context.Context) (struct{}, error) {
-		options := metav1.DeleteOptions{Preconditions: &why.preconditions}
+		options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion}}
 		return struct{}{}, r.kubeClient.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
 	})
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {

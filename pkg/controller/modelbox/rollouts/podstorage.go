@@ -33,10 +33,9 @@ func (r *Reconciler) DeletePodWithoutStorage(ctx context.Context, box *modelv1.M
 		return nil
 	}
 	return r.deletePod(ctx, box, pod, podDeletion{
-		preconditions: metav1.Preconditions{UID: &pod.UID},
-		failure:       "lacks storage",
-		event:         fmt.Sprintf("Deleted pod %s, which lacks storage that the box asks for", pod.Name),
-		log:           "Deleted pod without storage",
+		failure: "lacks storage",
+		event:   fmt.Sprintf("Deleted pod %s, which lacks storage that the box asks for", pod.Name),
+		log:     "Deleted pod without storage",
 	})
 }
 
