@@ -35,11 +35,16 @@ func (e *Engine[O]) update(ctx context.Context, owner O, s apply.Step) (Object, 
 	if err != nil {
 		return nil, err
 	}
-	if e.kindOf(s).Written != nil {
-		e.kindOf(s).Written(keyOf(owner), s.Live, updated)
-	}
+	e.noteWritten(owner, s, updated)
 	e.childEventf(owner, s.Kind, updated, corev1.EventTypeNormal, "Updated"+s.Kind.Name(), "Update", "Updated %s %s", s.Kind.Name(), updated.GetName())
 	return updated, nil
+}
+
+// noteWritten calls Written of the kind of the step, if it has one.
+func (e *Engine[O]) noteWritten(owner O, s apply.Step, after Object) {
+	if written := e.kindOf(s).Written; written != nil {
+		written(keyOf(owner), s.Live, after)
+	}
 }
 
 // apply writes the rendered child. If there is a live child, the request has its UID and its resource version, so that it writes to

@@ -16,8 +16,8 @@ import (
 // record writes a record that is not of the owner as it is.
 func (e *Engine[O]) record(ctx context.Context, owner O, s apply.Step) (Object, error) {
 	recorded, err := e.apply(ctx, owner, s, true)
-	if recorded != nil && e.kindOf(s).Written != nil {
-		e.kindOf(s).Written(keyOf(owner), s.Live, recorded)
+	if recorded != nil {
+		e.noteWritten(owner, s, recorded)
 	}
 	return recorded, err
 }
@@ -45,8 +45,6 @@ func (e *Engine[O]) recordPaused(ctx context.Context, owner O, s apply.Step) (Ob
 	if isForeign {
 		e.conflicts.restored(s.Live.GetUID(), apply.RecordFields)
 	}
-	if e.kindOf(s).Written != nil {
-		e.kindOf(s).Written(keyOf(owner), s.Live, recorded)
-	}
+	e.noteWritten(owner, s, recorded)
 	return recorded, nil
 }
