@@ -120,7 +120,7 @@ func (p *Planner[O]) Remember(owner O, s Step, applied Object) (*fields.Differen
 	if paths := p.ignoredPaths(owner, s.Kind); len(paths) > 0 {
 		leaveOutOf(difference, covered(difference.Fields, paths), paths)
 	}
-	p.Answers.remember(keyOf(owner), s, answer{
+	p.Answers.remember(KeyOf(owner), s, answer{
 		uid:         applied.GetUID(),
 		render:      render.Hash(s.Rendered),
 		fingerprint: fields.Fingerprint(applied),
@@ -132,5 +132,5 @@ func (p *Planner[O]) Remember(owner O, s Step, applied Object) (*fields.Differen
 
 // Rejected returns the fields that the cluster is known not to take as the step has them rendered.
 func (p *Planner[O]) Rejected(owner O, s Step) *fieldpath.Set {
-	return p.Answers.find(keyOf(owner), s).rejectedFields()
+	return p.Answers.find(KeyOf(owner), s).rejectedFields()
 }

@@ -24,9 +24,10 @@ func (o OwnerID) String() string {
 }
 
 // IDOf returns what identifies the owner.
-func IDOf(owner metav1.Object) OwnerID { return OwnerID{keyOf(owner), owner.GetUID()} }
+func IDOf(owner metav1.Object) OwnerID { return OwnerID{KeyOf(owner), owner.GetUID()} }
 
-func keyOf(owner metav1.Object) types.NamespacedName {
+// KeyOf returns the namespace and the name of the owner, by which a queue and caches know it.
+func KeyOf(owner metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: owner.GetNamespace(), Name: owner.GetName()}
 }
 
@@ -50,7 +51,7 @@ func (p *Planner[O]) IsOwnedBy(object metav1.Object, owner O) bool {
 // one owner has taken the place of another.
 func (p *Planner[O]) isOwnedByPredecessor(object metav1.Object, owner O) bool {
 	controller, ok := p.ControllerOf(object)
-	return ok && controller.NamespacedName == keyOf(owner) && controller.uid != owner.GetUID()
+	return ok && controller.NamespacedName == KeyOf(owner) && controller.uid != owner.GetUID()
 }
 
 // hasLostOwner returns whether another client has changed the owner of the live child. The labels, the field manager and the render

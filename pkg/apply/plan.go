@@ -85,7 +85,7 @@ func (p *Planner[O]) PlanChild(owner O, s Step) (Step, error) {
 // planFields compares the fields of a child that belongs to the owner. It reads from the annotation what was last rendered, but
 // only while the annotation is ours: another client may have set it, as kubectl rollout undo does.
 func (p *Planner[O]) planFields(owner O, s Step) (Step, error) {
-	s.answer = p.Answers.find(keyOf(owner), s)
+	s.answer = p.Answers.find(KeyOf(owner), s)
 	if s.answer.isKept(s.Live) && !isRecorded(s.Rendered) {
 		s.Operation = Keep
 		return s, nil
@@ -124,7 +124,7 @@ func (p *Planner[O]) planFields(owner O, s Step) (Step, error) {
 		return s, nil
 	}
 	if s.Ignored == nil {
-		p.Answers.keep(keyOf(owner), s)
+		p.Answers.keep(KeyOf(owner), s)
 	}
 	s.Operation = Keep
 	return s, nil
@@ -143,6 +143,6 @@ func (p *Planner[O]) hasLostFields(owner O, s Step) (bool, error) {
 	if expected != fingerprint {
 		return true, nil
 	}
-	p.Answers.remember(keyOf(owner), s, answer{uid: s.Live.GetUID(), render: render.Hash(s.Rendered), fingerprint: expected})
+	p.Answers.remember(KeyOf(owner), s, answer{uid: s.Live.GetUID(), render: render.Hash(s.Rendered), fingerprint: expected})
 	return false, nil
 }

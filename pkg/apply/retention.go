@@ -30,7 +30,7 @@ func (p *Planner[O]) isRetained(owner O, s Step) bool {
 		return false
 	}
 	claimedFor, ok := s.Kind.Retention.ClaimedFor(s.Live)
-	return ok && claimedFor == keyOf(owner)
+	return ok && claimedFor == KeyOf(owner)
 }
 
 // isUsed returns whether the live object, which is not the owner's, is used in the place of its child.
@@ -45,7 +45,7 @@ func madeForAnother(owner metav1.Object, s Step) string {
 		return ""
 	}
 	claimedFor, ok := s.Kind.Retention.ClaimedFor(s.Live)
-	if !ok || claimedFor == keyOf(owner) {
+	if !ok || claimedFor == KeyOf(owner) {
 		return ""
 	}
 	return fmt.Sprintf("it was made for %s", claimedFor.Name)

@@ -43,7 +43,7 @@ func (e *Engine[O]) update(ctx context.Context, owner O, s apply.Step) (Object, 
 // noteWritten calls Written of the kind of the step, if it has one.
 func (e *Engine[O]) noteWritten(owner O, s apply.Step, after Object) {
 	if written := e.kindOf(s).Written; written != nil {
-		written(keyOf(owner), s.Live, after)
+		written(apply.KeyOf(owner), s.Live, after)
 	}
 }
 
@@ -120,7 +120,7 @@ func (e *Engine[O]) applyAs(ctx context.Context, owner O, s apply.Step, manager 
 
 // wrote takes note of a write of a child.
 func (e *Engine[O]) wrote(owner O, s apply.Step, written Object) {
-	e.Consistency.WroteAt(keyOf(owner), owner.GetUID(), s.Kind.Resource, written.GetResourceVersion())
+	e.Consistency.WroteAt(apply.KeyOf(owner), owner.GetUID(), s.Kind.Resource, written.GetResourceVersion())
 	e.Metrics.ChildWritten(s.Kind.Name(), label(s.Operation))
 }
 

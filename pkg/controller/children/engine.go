@@ -196,7 +196,7 @@ func (e *Engine[O]) ReconcileHolding(ctx context.Context, owner O, hold Hold) (*
 		}
 	}
 	if !result.awaitsName && !slices.ContainsFunc(result.Failures, isNotOwned) {
-		e.taken.forget(keyOf(owner))
+		e.taken.forget(apply.KeyOf(owner))
 	}
 	return result, nil
 }

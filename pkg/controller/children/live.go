@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 )
 
 // Live are the children in an owner's namespace as the caches have them, except for one that has been read since. Until a replaced
@@ -25,7 +27,7 @@ func (e *Engine[O]) Live(owner O) Live { return e.live(owner, nil) }
 
 func (e *Engine[O]) live(owner O, fresh Object) Live {
 	return Live{kinds: e.Kinds, namespace: owner.GetNamespace(), fresh: fresh, predecessor: func(child childName) Object {
-		return e.predecessors.find(keyOf(owner), child)
+		return e.predecessors.find(apply.KeyOf(owner), child)
 	}}
 }
 

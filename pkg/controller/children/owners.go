@@ -11,10 +11,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-func keyOf(owner metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: owner.GetNamespace(), Name: owner.GetName()}
-}
-
 // Indexers index objects by their owners. The informers of all kinds need them. They do not clash with the indexers of an Engine
 // for another kind of owners.
 func (e *Engine[O]) Indexers() cache.Indexers {

@@ -50,7 +50,7 @@ func (e *Engine[O]) planUsed(owner O, s apply.Step) (apply.Step, error) {
 	if s.Operation != apply.Create || s.Kind.Retention == nil {
 		return s, nil
 	}
-	object := e.taken.find(keyOf(owner), e.kindOf(s), s.Name())
+	object := e.taken.find(apply.KeyOf(owner), e.kindOf(s), s.Name())
 	if object == nil {
 		return s, nil
 	}

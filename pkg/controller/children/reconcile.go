@@ -16,7 +16,7 @@ import (
 // be read and turns out to be another than the cache has, it starts over with that.
 func (e *Engine[O]) reconcileChild(ctx context.Context, owner O, s apply.Step, result *Result) (Object, error) {
 	if s.Operation == apply.Prune {
-		isInUse, err := e.kindOf(s).inUse(keyOf(owner), s.Live, result)
+		isInUse, err := e.kindOf(s).inUse(apply.KeyOf(owner), s.Live, result)
 		if err != nil {
 			return s.Live, fmt.Errorf("pruning %s %s: %w", s.Kind.Name(), s.Name(), err)
 		}
@@ -71,7 +71,7 @@ func (e *Engine[O]) holdBack(ctx context.Context, owner O, s apply.Step, result 
 // awaitName watches an object that has the name of a child and that no failure reports.
 func (e *Engine[O]) awaitName(ctx context.Context, owner O, s apply.Step, result *Result) {
 	result.awaitsName = true
-	if !e.taken.watch(ctx, keyOf(owner), e.kindOf(s), s.Live) {
+	if !e.taken.watch(ctx, apply.KeyOf(owner), e.kindOf(s), s.Live) {
 		result.RecheckAfter = RecheckPeriod
 	}
 }
@@ -98,7 +98,7 @@ func (e *Engine[O]) checkPreconditions(ctx context.Context, owner O, s apply.Ste
 // execute does a step whose preconditions hold and that is planned from what the cluster has, as far as it has to be.
 func (e *Engine[O]) execute(ctx context.Context, owner O, s apply.Step, result *Result) (Object, error) {
 	if s.Operation != apply.Create && s.Operation != apply.Replace && s.Operation != apply.Wait {
-		e.predecessors.replaced(keyOf(owner), childName{s.Kind.Name(), s.Name()})
+		e.predecessors.replaced(apply.KeyOf(owner), childName{s.Kind.Name(), s.Name()})
 	}
 	if s.IsUsed {
 		e.awaitName(ctx, owner, s, result)
@@ -124,7 +124,7 @@ func (e *Engine[O]) execute(ctx context.Context, owner O, s apply.Step, result *
 	case apply.Adopt:
 		return e.adopt(ctx, owner, s)
 	case apply.Refuse:
-		e.taken.watch(ctx, keyOf(owner), e.kindOf(s), s.Live)
+		e.taken.watch(ctx, apply.KeyOf(owner), e.kindOf(s), s.Live)
 		return nil, s.Refusal
 	case apply.Reject:
 		return s.Live, e.rejection(s, s.Difference)

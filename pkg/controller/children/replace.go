@@ -29,7 +29,7 @@ func (e *Engine[O]) replace(ctx context.Context, owner O, s apply.Step, result *
 		if err := e.tryCreation(ctx, owner, s); err != nil {
 			return nil, err
 		}
-		e.predecessors.remember(keyOf(owner), s)
+		e.predecessors.remember(apply.KeyOf(owner), s)
 		if e.kindOf(s).ReplacePropagation != nil {
 			propagation = e.kindOf(s).ReplacePropagation(s.Rendered, s.Live)
 		}
@@ -60,7 +60,7 @@ func (e *Engine[O]) tryCreation(ctx context.Context, owner O, s apply.Step) erro
 // fields that other managers had set on it. It may return both a child and an error.
 func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s apply.Step) (Object, error) {
 	name := childName{s.Kind.Name(), s.Name()}
-	predecessor := e.predecessors.find(keyOf(owner), name)
+	predecessor := e.predecessors.find(apply.KeyOf(owner), name)
 	if predecessor == nil {
 		return e.apply(ctx, owner, s, false)
 	}
@@ -76,7 +76,7 @@ func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s apply.Step) 
 	if err != nil {
 		return nil, err
 	}
-	e.predecessors.replaced(keyOf(owner), name)
+	e.predecessors.replaced(apply.KeyOf(owner), name)
 	if carried, err = e.compare.Merge(carried, inherited); err != nil || carried == nil {
 		return created, err
 	}
