@@ -24,6 +24,7 @@ declare -A may_import=(
   [pkg/etcdcertificates]="pkg/pki"
   [pkg/hostcluster]="pkg/apis pkg/generated pkg/hostcluster"
   [pkg/hostcluster/boxchildren]="pkg/apis pkg/apply pkg/hostcluster pkg/render"
+  [pkg/hostcluster/boxpods]="pkg/apis pkg/render"
   [pkg/hostcluster/podaccess]="pkg/apis"
   [pkg/pki]=""
   [pkg/servingcertificate]="pkg/pki"

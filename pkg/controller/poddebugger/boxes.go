@@ -15,13 +15,13 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxchildren"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxpods"
 )
 
 // boxFilter tells the pods of the box with that UID.
 type boxFilter struct {
 	box  types.UID
-	pods *boxchildren.PodFilter
+	pods *boxpods.Filter
 }
 
 // boxesOf returns the names of the boxes that pods of the namespace belong to. The label of a pod says which box to ask about, and
@@ -62,12 +62,12 @@ func byBoxLabel(pods []*corev1.Pod) map[string][]*corev1.Pod {
 }
 
 // filterOf returns what tells the pods of the box. A box that was created anew under its name has another one.
-func (p *podCache) filterOf(box *modelv1.ModelBox, reader *boxchildren.Reader) *boxchildren.PodFilter {
+func (p *podCache) filterOf(box *modelv1.ModelBox, reader *boxpods.Reader) *boxpods.Filter {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	filter, ok := p.boxes[box.Name]
 	if !ok || filter.box != box.UID {
-		filter = boxFilter{box.UID, reader.NewPodFilter(box)}
+		filter = boxFilter{box.UID, reader.NewFilter(box)}
 		p.boxes[box.Name] = filter
 	}
 	return filter.pods

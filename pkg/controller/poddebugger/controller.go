@@ -22,7 +22,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions/model/v1"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxchildren"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxpods"
 	poddebuggerrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/poddebugger"
 )
 
@@ -50,7 +50,7 @@ type Controller struct {
 	kubeClient     kubernetes.Interface
 	debuggerLister modellisters.PodDebuggerLister
 	boxLister      modellisters.ModelBoxLister
-	boxReader      *boxchildren.Reader
+	boxReader      *boxpods.Reader
 	pods           *podCaches
 	refusals       *refusalRecord
 }
@@ -77,7 +77,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		kubeClient:     p.KubeClient,
 		debuggerLister: p.PodDebuggers.Lister(),
 		boxLister:      p.Boxes.Lister(),
-		boxReader:      boxchildren.NewReader(p.KubeClient, nil),
+		boxReader:      boxpods.NewReader(p.KubeClient),
 		refusals:       newRefusalRecord(p.Clock),
 	}
 	c.For = reconciler.New(reconciler.Config[*modelv1.PodDebugger, modelv1.PodDebuggerStatus]{

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxpods"
 )
 
 // syncTimeout is how long the pods may take to be listed.
@@ -26,7 +27,7 @@ const syncTimeout = 10 * time.Second
 // podWatch knows the pods with the labels of a box, and which of them are controlled by its workload. It is shared by all who watch
 // the pods of the box.
 type podWatch struct {
-	filter   *PodFilter
+	filter   *boxpods.Filter
 	informer cache.SharedIndexInformer
 	store    cache.Store
 }
@@ -36,13 +37,13 @@ type podWatch struct {
 // or has the label of the box where there is none yet, which all who watch the pods of the box share; and what Pods costs, but for
 // the pods, whenever there are pods of a controller that is not known.
 func (r *Reader) WatchPods(ctx context.Context, box *modelv1.ModelBox, changed func()) (func(context.Context) ([]corev1.Pod, error), error) {
-	workload, err := r.ownWorkload(ctx, box)
+	workload, err := r.OwnWorkload(ctx, box)
 	if err != nil {
 		return nil, err
 	}
 	selector := labels.Set{modelv1.SelectorLabel: box.Name}.String()
 	if workload != nil {
-		if selector, err = podSelector(workload); err != nil {
+		if selector, err = boxpods.Selector(workload); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +76,7 @@ func (r *Reader) newPodWatch(box *modelv1.ModelBox, selector string) (*podWatch,
 	if err := informer.SetTransform(trimPod); err != nil {
 		return nil, fmt.Errorf("trimming pods: %w", err)
 	}
-	return &podWatch{filter: r.NewPodFilter(box), informer: informer, store: informer.GetStore()}, nil
+	return &podWatch{filter: r.NewFilter(box), informer: informer, store: informer.GetStore()}, nil
 }
 
 // trimPod leaves of a pod what tells whose it is, which containers it has and how they are.
@@ -138,7 +139,7 @@ func (r *Reader) PodUID(ctx context.Context, pod types.NamespacedName) (types.UI
 
 // IsOrphaned returns whether the workload that has the name of the box exists without a controller.
 func (r *Reader) IsOrphaned(ctx context.Context, box *modelv1.ModelBox) (bool, error) {
-	workload, err := r.workload(ctx, box)
+	workload, err := r.Workload(ctx, box)
 	if err != nil || workload == nil {
 		return false, err
 	}

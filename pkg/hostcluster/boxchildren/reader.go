@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package boxchildren reads from the cluster what there is of a box, for a request about that box, or for what a PodDebugger
-// has to do with it. The controller of boxes, which looks at all of them all the time, has caches instead.
+// Package boxchildren reads the children of a box from the cluster, for a request about the box. The controller of boxes, which reads
+// the children of all boxes all the time, has caches instead.
 package boxchildren
 
 import (
@@ -18,6 +18,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxpods"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -25,9 +26,10 @@ import (
 // pageSize is how many objects of a namespace are read with one request.
 const pageSize = 500
 
-// Reader reads the children of boxes with the permissions of the server. Its methods return the errors of the cluster,
-// wrapped in what was being read, and nothing for what is not there.
+// Reader reads the children and the pods of boxes with the permissions of the server. Its methods return the errors of the cluster,
+// wrapped in what was being read, and nothing for objects that do not exist.
 type Reader struct {
+	*boxpods.Reader
 	client     kubernetes.Interface
 	host       *hostcluster.Cluster
 	podWatches podWatches
@@ -35,7 +37,7 @@ type Reader struct {
 
 // NewReader returns a reader of the cluster that client reaches, whose fields host knows.
 func NewReader(client kubernetes.Interface, host *hostcluster.Cluster) *Reader {
-	return &Reader{client: client, host: host}
+	return &Reader{Reader: boxpods.NewReader(client), client: client, host: host}
 }
 
 // Known returns a rendered child without the fields that the cluster does not know, as it is applied.
@@ -48,7 +50,7 @@ func (r *Reader) Known(child *unstructured.Unstructured) *unstructured.Unstructu
 // claim, and one for every 500 autoscalers of the namespace.
 func (r *Reader) Live(ctx context.Context, box *modelv1.ModelBox, mayGet func(resource schema.GroupVersionResource, name string) bool) (modelboxrender.Live, error) {
 	live := modelboxrender.Live{Claims: map[string]*corev1.PersistentVolumeClaim{}}
-	workload, err := r.workload(ctx, box)
+	workload, err := r.Workload(ctx, box)
 	if err != nil {
 		return live, err
 	}
@@ -69,29 +71,6 @@ func (r *Reader) Live(ctx context.Context, box *modelv1.ModelBox, mayGet func(re
 		}
 	}
 	return live, nil
-}
-
-// workload returns the object that has the name of the box and the kind of its workload, nil where there is none.
-func (r *Reader) workload(ctx context.Context, box *modelv1.ModelBox) (metav1.Object, error) {
-	var workload metav1.Object
-	var err error
-	apps, options := r.client.AppsV1(), metav1.GetOptions{}
-	switch box.Spec.Workload {
-	case modelv1.WorkloadStatefulSet:
-		workload, err = apps.StatefulSets(box.Namespace).Get(ctx, box.Name, options)
-	case modelv1.WorkloadDaemonSet:
-		workload, err = apps.DaemonSets(box.Namespace).Get(ctx, box.Name, options)
-	default:
-		workload, err = apps.Deployments(box.Namespace).Get(ctx, box.Name, options)
-	}
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("reading %s %s: %w", box.Spec.Workload, box.Name, err)
-	default:
-		return workload, nil
-	}
 }
 
 // isScaled returns whether an autoscaler scales the workload of the box, also one that does not belong to the box.

@@ -43,6 +43,18 @@ func autoscalerOf(apiVersion, kind, name string) *autoscalingv2.HorizontalPodAut
 	}}
 }
 
+// controlled is the metadata of an object with the labels of box web, controlled by what has that kind, name and UID, such as
+// "Deployment web".
+func controlled(name string, uid types.UID, apiVersion, kindAndName string, controller types.UID) metav1.ObjectMeta {
+	meta := metaOf(name)
+	meta.UID, meta.Labels = uid, map[string]string{modelv1.SelectorLabel: "web"}
+	if controller != "" {
+		kind, name, _ := strings.Cut(kindAndName, " ")
+		meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: controller, Controller: ptr.To(true)}}
+	}
+	return meta
+}
+
 // ofBox is the metadata of an object that the box controls.
 func ofBox(name string) metav1.ObjectMeta {
 	return controlled(name, "", "model.github.com/v1", "ModelBox web", "box")

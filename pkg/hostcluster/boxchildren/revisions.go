@@ -33,8 +33,8 @@ const (
 // Revisions returns the newest 50 revisions that the cluster keeps of the workload of the box, the oldest first. There are none
 // where the workload is not there, or not that of the box. It costs a request for the workload, and one for every 5 revisions.
 func (r *Reader) Revisions(ctx context.Context, box *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
-	workload, err := r.workload(ctx, box)
-	if err != nil || workload == nil || !isControlledBy(workload, box) {
+	workload, err := r.OwnWorkload(ctx, box)
+	if err != nil || workload == nil {
 		return nil, err
 	}
 	switch workload := workload.(type) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package boxchildren
+package boxpods
 
 import (
 	"context"
@@ -19,9 +19,9 @@ import (
 // foreignFor is how long a controller of pods is known not to be the box's. It may become that: a Deployment can be adopted.
 const foreignFor = 30 * time.Second
 
-// PodFilter tells the pods of a box from other pods of its namespace, by the rule of Reader.Pods. It remembers the controllers
-// of pods, and asks the cluster only about those that it does not know. It may be used by several goroutines.
-type PodFilter struct {
+// Filter tells the pods of a box from other pods of its namespace, by the rule of Reader.Pods. It remembers the controllers of pods,
+// and asks the cluster only about controllers that it does not know. Several goroutines may use it.
+type Filter struct {
 	reader *Reader
 	box    *modelv1.ModelBox
 
@@ -32,14 +32,14 @@ type PodFilter struct {
 	foreign map[podController]time.Time
 }
 
-// NewPodFilter returns a filter that knows no controller. Of the box, it needs the metadata only.
-func (r *Reader) NewPodFilter(box *modelv1.ModelBox) *PodFilter {
-	return &PodFilter{reader: r, box: box, ours: sets.New[podController](), foreign: map[podController]time.Time{}}
+// NewFilter returns a filter that knows no controller. Of the box, it needs the metadata only.
+func (r *Reader) NewFilter(box *modelv1.ModelBox) *Filter {
+	return &Filter{reader: r, box: box, ours: sets.New[podController](), foreign: map[podController]time.Time{}}
 }
 
 // Filter returns the pods that are the box's, of pods of its namespace. It costs what Reader.Pods costs, but for the pods, and
 // for each kind of workload, whenever there is a pod of a controller that is not known.
-func (f *PodFilter) Filter(ctx context.Context, pods []*corev1.Pod) ([]*corev1.Pod, error) {
+func (f *Filter) Filter(ctx context.Context, pods []*corev1.Pod) ([]*corev1.Pod, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.hasUnknown(pods) {
@@ -51,7 +51,7 @@ func (f *PodFilter) Filter(ctx context.Context, pods []*corev1.Pod) ([]*corev1.P
 }
 
 // hasUnknown returns whether there is a pod of whose controller it is not known whose that is.
-func (f *PodFilter) hasUnknown(pods []*corev1.Pod) bool {
+func (f *Filter) hasUnknown(pods []*corev1.Pod) bool {
 	now := time.Now()
 	maps.DeleteFunc(f.foreign, func(_ podController, since time.Time) bool { return now.Sub(since) > foreignFor })
 	return slices.ContainsFunc(pods, func(pod *corev1.Pod) bool {
@@ -62,17 +62,17 @@ func (f *PodFilter) hasUnknown(pods []*corev1.Pod) bool {
 }
 
 // findControllers asks the cluster which controllers of pods are the box's. The workload may have become one of another kind.
-func (f *PodFilter) findControllers(ctx context.Context, pods []*corev1.Pod) error {
+func (f *Filter) findControllers(ctx context.Context, pods []*corev1.Pod) error {
 	for _, kind := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet} {
 		box := asWorkload(f.box, kind)
-		workload, err := f.reader.ownWorkload(ctx, box)
+		workload, err := f.reader.OwnWorkload(ctx, box)
 		if err != nil {
 			return err
 		}
 		if workload == nil {
 			continue
 		}
-		selector, err := podSelector(workload)
+		selector, err := Selector(workload)
 		if err != nil {
 			return err
 		}

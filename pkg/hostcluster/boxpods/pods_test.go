@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package boxchildren
+package boxpods
 
 import (
 	"slices"
@@ -23,8 +23,7 @@ import (
 // controlled is the metadata of an object with the labels of box web, controlled by what has that kind, name and UID, such as
 // "Deployment web".
 func controlled(name string, uid types.UID, apiVersion, kindAndName string, controller types.UID) metav1.ObjectMeta {
-	meta := metaOf(name)
-	meta.UID, meta.Labels = uid, map[string]string{modelv1.SelectorLabel: "web"}
+	meta := metav1.ObjectMeta{Namespace: "shop", Name: name, UID: uid, Labels: map[string]string{modelv1.SelectorLabel: "web"}}
 	if controller != "" {
 		kind, name, _ := strings.Cut(kindAndName, " ")
 		meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: controller, Controller: ptr.To(true)}}
@@ -79,9 +78,8 @@ func TestPodsAreThoseThatTheWorkloadControls(t *testing.T) {
 		{"none without a workload", modelv1.WorkloadStatefulSet, deployment("box"), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			box := newBox(row.workload)
-			box.UID = "box"
-			pods, err := NewReader(fake.NewClientset(append(others, row.live)...), nil).Pods(t.Context(), box)
+			box := &modelv1.ModelBox{ObjectMeta: controlled("web", "box", "", "", ""), Spec: modelv1.ModelBoxSpec{Workload: row.workload}}
+			pods, err := NewReader(fake.NewClientset(append(others, row.live)...)).Pods(t.Context(), box)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package boxchildren
+package boxpods
 
 import (
 	"context"
@@ -17,11 +17,11 @@ import (
 // that only has the labels does not belong to the box. It costs a request for the workload, one for every 500 ReplicaSets of the
 // box, and one for every 500 pods.
 func (r *Reader) Pods(ctx context.Context, box *modelv1.ModelBox) ([]corev1.Pod, error) {
-	workload, err := r.ownWorkload(ctx, box)
+	workload, err := r.OwnWorkload(ctx, box)
 	if err != nil || workload == nil {
 		return nil, err
 	}
-	selector, err := podSelector(workload)
+	selector, err := Selector(workload)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package boxchildren
+package boxpods
 
 import (
 	"context"
@@ -50,15 +50,6 @@ func isControlledByOne(object metav1.Object, controllers sets.Set[podController]
 	return ok && controllers.Has(controller)
 }
 
-// ownWorkload returns the workload that the box controls. It returns nil if there is none.
-func (r *Reader) ownWorkload(ctx context.Context, box *modelv1.ModelBox) (metav1.Object, error) {
-	workload, err := r.workload(ctx, box)
-	if err != nil || workload == nil || !isControlledBy(workload, box) {
-		return nil, err
-	}
-	return workload, nil
-}
-
 // podControllers returns the controllers of the pods of the box, whose workload the box controls: the workload itself, or the
 // ReplicaSets of a Deployment.
 func (r *Reader) podControllers(ctx context.Context, box *modelv1.ModelBox, workload metav1.Object, selector string) (sets.Set[podController], error) {
@@ -89,8 +80,8 @@ func (r *Reader) replicaSetsOf(ctx context.Context, deployment metav1.Object, se
 	}
 }
 
-// podSelector returns the selector of the pods of a workload.
-func podSelector(workload metav1.Object) (string, error) {
+// Selector returns the selector of the pods of a workload.
+func Selector(workload metav1.Object) (string, error) {
 	parsed, err := metav1.LabelSelectorAsSelector(modelboxrender.SelectorOf(workload))
 	if err != nil {
 		return "", fmt.Errorf("reading the selector of %T %s: %w", workload, workload.GetName(), err)
