@@ -20,7 +20,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/podaccess"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/ephemeralcontainer"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	poddebuggerrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/poddebugger"
 )
@@ -91,7 +91,7 @@ func (c *Controller) addContainer(ctx context.Context, debugger *modelv1.PodDebu
 		return nil, fmt.Errorf("rendering the container: %w", err)
 	}
 	return timeout.Request(ctx, func(ctx context.Context) (*corev1.Pod, error) {
-		return podaccess.AddEphemeralContainer(ctx, c.kubeClient.CoreV1(), pod, container, metav1.PatchOptions{FieldManager: render.FieldManager})
+		return ephemeralcontainer.Add(ctx, c.kubeClient.CoreV1(), pod, container, metav1.PatchOptions{FieldManager: render.FieldManager})
 	})
 }
 
@@ -101,7 +101,7 @@ func (c *Controller) mayAddContainers(ctx context.Context, namespace string) boo
 	review, err := timeout.Request(ctx, func(ctx context.Context) (*authorizationv1.SelfSubjectAccessReview, error) {
 		return c.kubeClient.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{
 			Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: namespace, Verb: "patch", Version: "v1", Resource: "pods", Subresource: podaccess.EphemeralContainers,
+				Namespace: namespace, Verb: "patch", Version: "v1", Resource: "pods", Subresource: ephemeralcontainer.Subresource,
 			}},
 		}, metav1.CreateOptions{})
 	})

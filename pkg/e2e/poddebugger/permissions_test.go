@@ -14,7 +14,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/podaccess"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/ephemeralcontainer"
 	poddebuggerrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/poddebugger"
 )
 
@@ -36,7 +36,7 @@ func TestRefusalsAreReportedVerbatim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = podaccess.AddEphemeralContainer(n.Ctx, n.ControlPlane.KubeClient.CoreV1(), pod, container, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+	_, err = ephemeralcontainer.Add(n.Ctx, n.ControlPlane.KubeClient.CoreV1(), pod, container, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 	if err == nil {
 		t.Fatal("the cluster does not refuse the container")
 	}

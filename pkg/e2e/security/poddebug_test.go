@@ -16,7 +16,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/podaccess"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/ephemeralcontainer"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
 
@@ -115,7 +115,7 @@ func TestServerAddsNoContainerToTheSystem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = podaccess.AddEphemeralContainer(n.Ctx, client.CoreV1(), pod, container, metav1.PatchOptions{})
+		_, err = ephemeralcontainer.Add(n.Ctx, client.CoreV1(), pod, container, metav1.PatchOptions{})
 		if row.refusal == "" && err != nil || row.refusal != "" && (err == nil || !strings.Contains(err.Error(), row.refusal)) {
 			t.Errorf("in the namespace %s: %v, want %q", row.namespace, err, row.refusal)
 		}

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/ephemeralcontainer"
 )
 
 // component is what grants the server its permissions for pods.
@@ -88,6 +89,12 @@ func (a *Access) Connect(pod types.NamespacedName, subresource string, query url
 		defer cancel()
 		a.serveUpgrade(w, r.WithContext(ctx), location, responder)
 	})
+}
+
+// AddEphemeralContainer adds the container to the pod, as ephemeralcontainer.Add does.
+func (a *Access) AddEphemeralContainer(ctx context.Context, pod *corev1.Pod, container *corev1.EphemeralContainer, options metav1.PatchOptions) error {
+	_, err := ephemeralcontainer.Add(ctx, a.client.CoreV1(), pod, container, options)
+	return err
 }
 
 // UntilStop returns a context that is done with ctx, and before that when the server stops.

@@ -38,7 +38,8 @@ func TestRequestsAreMadeForThoseOfUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod, container := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1"}}, ephemeralContainer("debugger")
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1"}}
+	container := corev1.EphemeralContainer{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debugger", Image: "busybox"}}
 	add := func(ctx context.Context) []string {
 		var got warnings
 		if err := access.AddEphemeralContainer(warning.WithWarningRecorder(ctx, &got), pod, &container, metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {

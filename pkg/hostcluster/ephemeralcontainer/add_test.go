@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package podaccess
+package ephemeralcontainer
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ func ephemeralContainer(name string) corev1.EphemeralContainer {
 	return corev1.EphemeralContainer{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: name, Image: "busybox"}, TargetContainerName: "web"}
 }
 
-func TestAddEphemeralContainerKeepsTheOthers(t *testing.T) {
+func TestAddKeepsTheOtherContainers(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1", UID: "first"}}
 	pod.Spec.Containers = []corev1.Container{{Name: "web"}}
 	client := fake.NewClientset(pod)
@@ -33,7 +33,7 @@ func TestAddEphemeralContainerKeepsTheOthers(t *testing.T) {
 		func() *corev1.Pod { return pod }, // as it was before another client added its container
 	} {
 		var err error
-		if last, err = AddEphemeralContainer(t.Context(), client.CoreV1(), known(), &containers[i], metav1.PatchOptions{}); err != nil {
+		if last, err = Add(t.Context(), client.CoreV1(), known(), &containers[i], metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 1 {
@@ -49,7 +49,7 @@ func TestAddEphemeralContainerKeepsTheOthers(t *testing.T) {
 		t.Errorf("the pod (-want +got):\n%s", diff)
 	}
 	patch := client.Actions()[0].(clienttesting.PatchAction)
-	if patch.GetSubresource() != EphemeralContainers {
+	if patch.GetSubresource() != Subresource {
 		t.Errorf("it patches pods/%s", patch.GetSubresource())
 	}
 	const wantPatch = `{"metadata":{"uid":"first"},"spec":{"$setElementOrder/ephemeralContainers":[{"name":"debugger-c"}],` +
@@ -59,12 +59,12 @@ func TestAddEphemeralContainerKeepsTheOthers(t *testing.T) {
 	}
 }
 
-func TestAddEphemeralContainerReturnsTheRefusalAsItIs(t *testing.T) {
+func TestAddReturnsTheErrorOfTheCluster(t *testing.T) {
 	client := fake.NewClientset()
 	refusal := apierrors.NewForbidden(corev1.Resource("pods"), "web-1", errors.New(`violates PodSecurity "restricted:latest"`))
 	client.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, refusal })
 	container := ephemeralContainer("debugger")
-	_, err := AddEphemeralContainer(t.Context(), client.CoreV1(), &corev1.Pod{}, &container, metav1.PatchOptions{})
+	_, err := Add(t.Context(), client.CoreV1(), &corev1.Pod{}, &container, metav1.PatchOptions{})
 	if err != error(refusal) {
 		t.Errorf("got %v, want %v", err, refusal)
 	}
