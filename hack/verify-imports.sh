@@ -15,7 +15,7 @@ declare -A may_import=(
   [pkg/apis/core]="pkg/apis/core pkg/apis/validate"
   [pkg/apis/validate]="pkg/apis/validate"
   [pkg/render]="pkg/apis pkg/render"
-  [pkg/apply]="pkg/apis pkg/generated pkg/render pkg/apply pkg/controller/fixture" # the fixture is for tests
+  [pkg/apply]="pkg/apis pkg/generated pkg/render pkg/apply"
   [pkg/generated]="pkg/apis pkg/generated"
   [pkg/registry]="pkg/apis pkg/render pkg/registry"
   [pkg/admission]="pkg/apis pkg/render pkg/admission pkg/hostcluster"
@@ -38,6 +38,11 @@ declare -A may_import=(
   [pkg/e2e]="pkg/apis pkg/generated pkg/hostcluster pkg/render pkg/storage/compression pkg/e2e"
   [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/generated pkg/hostcluster pkg/pki pkg/render pkg/server pkg/servingcertificate pkg/storage pkg/version"
   [hack]="pkg/apis pkg/generated"
+)
+
+# For a folder, the further folders that the tests of its packages may import.
+declare -A tests_may_import=(
+  [pkg/apply]="pkg/controller/fixture"
 )
 
 module=$(go list -m)
@@ -74,13 +79,19 @@ controller_of() { # package
   fi
 }
 
-while read -r package imports; do
+while read -r part package imports; do
   package=${package#"${module}/"}
   rules_of "${package}"
   if [[ -z "${rules}" ]]; then
     echo "ERROR: hack/verify-imports.sh does not know what ${package} may import"
     failed=1
     continue
+  fi
+  subject=${package}
+  allowed=${may_import[${rules}]}
+  if [[ "${part}" == tests ]]; then
+    subject="the tests of ${package}"
+    allowed+=" ${tests_may_import[${rules}]:-}"
   fi
   controller_of "${package}"
   importer=${controller}
@@ -90,18 +101,19 @@ while read -r package imports; do
     fi
     import=${import#"${module}/"}
     # shellcheck disable=SC2086 # a list of folders
-    if ! is_in "${import}" ${may_import[${rules}]}; then
-      echo "ERROR: ${package} must not import ${import}"
+    if ! is_in "${import}" ${allowed}; then
+      echo "ERROR: ${subject} must not import ${import}"
       failed=1
       continue
     fi
     controller_of "${import}"
     if [[ -n "${controller}" && "${controller}" != "${importer}" && "${package}" != pkg/controller ]]; then
-      echo "ERROR: ${package} must not import ${import}: only pkg/controller knows controllers"
+      echo "ERROR: ${subject} must not import ${import}: only pkg/controller knows controllers"
       failed=1
     fi
   done
-done < <(go list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./...)
+done < <(go list -f 'package {{.ImportPath}} {{join .Imports " "}}
+tests {{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./...)
 
 # Only the plugin of kubectl may import kubectl: the server has no use for it.
 while read -r package; do
