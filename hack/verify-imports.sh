@@ -18,14 +18,14 @@ declare -A may_import=(
   [pkg/apply]="pkg/apis pkg/generated pkg/render pkg/apply"
   [pkg/generated]="pkg/apis pkg/generated"
   [pkg/registry]="pkg/apis pkg/render pkg/registry"
+  [pkg/registry/model/modelbox/boxchildren]="pkg/apis pkg/apply pkg/hostcluster pkg/render"
+  [pkg/registry/model/modelbox/podaccess]="pkg/apis pkg/hostcluster"
   [pkg/admission]="pkg/apis pkg/render pkg/admission pkg/hostcluster"
   [pkg/storage]="pkg/apis pkg/render pkg/storage"
   [pkg/storage/compression]=""
   [pkg/etcdcertificates]="pkg/pki"
   [pkg/hostcluster]="pkg/apis pkg/generated pkg/hostcluster"
-  [pkg/hostcluster/boxchildren]="pkg/apis pkg/apply pkg/hostcluster pkg/render"
   [pkg/hostcluster/boxpods]="pkg/apis pkg/render"
-  [pkg/hostcluster/podaccess]="pkg/apis pkg/hostcluster"
   [pkg/pki]=""
   [pkg/servingcertificate]="pkg/pki"
   [pkg/version]=""
@@ -36,13 +36,14 @@ declare -A may_import=(
   [pkg/controller]="pkg/apis pkg/apply pkg/hostcluster pkg/render pkg/generated pkg/controller"
   [pkg/cli]="pkg/apis pkg/cli pkg/generated pkg/render"
   [pkg/e2e]="pkg/apis pkg/generated pkg/hostcluster pkg/render pkg/storage/compression pkg/e2e"
-  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/generated pkg/hostcluster pkg/pki pkg/render pkg/server pkg/servingcertificate pkg/storage pkg/version"
+  [cmd]="cmd pkg/admission pkg/apis pkg/apiserver pkg/cli pkg/controller pkg/etcdcertificates pkg/generated pkg/hostcluster pkg/pki pkg/registry/model/modelbox/podaccess pkg/render pkg/server pkg/servingcertificate pkg/storage pkg/version"
   [hack]="pkg/apis pkg/generated"
 )
 
 # For a folder, the further folders that the tests of its packages may import.
 declare -A tests_may_import=(
   [pkg/apply]="pkg/controller/fixture"
+  [pkg/controller/modelbox]="pkg/registry/model/modelbox/boxchildren" # a test compares the reconcile with the subresource diff
 )
 
 module=$(go list -m)
@@ -91,7 +92,9 @@ while read -r part package imports; do
   allowed=${may_import[${rules}]}
   if [[ "${part}" == tests ]]; then
     subject="the tests of ${package}"
-    allowed+=" ${tests_may_import[${rules}]:-}"
+    for folder in "${!tests_may_import[@]}"; do
+      if is_in "${package}" "${folder}"; then allowed+=" ${tests_may_import[${folder}]}"; fi
+    done
   fi
   controller_of "${package}"
   importer=${controller}

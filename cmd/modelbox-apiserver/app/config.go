@@ -24,7 +24,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/openapi"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/podaccess"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/podaccess"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/authentication"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/authentication/frontproxy"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters"

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/boxchildren"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/boxchildren"
 )
 
 // NewBoxChildren returns the reader of the children of boxes for requests, and the differ that compares them with their render.

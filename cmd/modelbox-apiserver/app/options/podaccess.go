@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/podaccess"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/podaccess"
 )
 
 // PodAccessOptions says how much of the pods of boxes is led through this server.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster/podaccess"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/podaccess"
 )
 
 func TestPodStreamLimits(t *testing.T) {
