@@ -32,9 +32,9 @@ type ExtraConfig struct {
 	NodePortRange utilnet.PortRange
 	// HostCluster is the cluster that the children of boxes are in.
 	HostCluster *hostcluster.Cluster
-	// BoxChildren reads what there is of a box there.
-	BoxChildren modelbox.Cluster
-	// BoxDiffer compares it with what the box asks for.
+	// BoxChildren reads the children and the pods of boxes there.
+	BoxChildren modelbox.ChildReader
+	// BoxDiffer compares the children of boxes with the rendered ones.
 	BoxDiffer modelbox.Differ
 	// PodAccess reaches the pods of boxes there.
 	PodAccess modelbox.PodAccess
@@ -78,7 +78,7 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		Authorizer:    c.genericConfig.Authorization.Authorizer,
 		NodePortRange: c.extraConfig.NodePortRange,
 		BoxSubresources: modelboxrest.Config{
-			Cluster:       c.extraConfig.BoxChildren,
+			ChildReader:   c.extraConfig.BoxChildren,
 			Differ:        c.extraConfig.BoxDiffer,
 			PodAccess:     c.extraConfig.PodAccess,
 			Admission:     c.genericConfig.AdmissionControl,

@@ -37,7 +37,7 @@ type Request struct {
 	CheckPod func(ctx context.Context, pod string) error
 	// Record is told of the pods whose logs are read: once of those with which the stream begins, and then of each later one.
 	Record func(ctx context.Context, isLater bool, pods []string)
-	// WatchPods returns what tells the pods of the box, as modelbox.Cluster has it. It is nil where nothing is followed.
+	// WatchPods is WatchPods of modelbox.ChildReader. It is nil if the request follows nothing.
 	WatchPods func(ctx context.Context, changed func()) (func(context.Context) ([]corev1.Pod, error), error)
 	// PodUID returns the UID of the pod that has that name now, empty for none.
 	PodUID func(ctx context.Context, pod types.NamespacedName) (types.UID, error)

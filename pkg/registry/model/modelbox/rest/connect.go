@@ -36,7 +36,7 @@ const (
 // The server connects to the pod with its own permissions, for a user who has the right to the same subresource of that pod.
 type ConnectREST struct {
 	store       *genericregistry.Store
-	cluster     modelbox.Cluster
+	children    modelbox.ChildReader
 	access      modelbox.PodAccess
 	permissions permissions
 	// subresource is the name of the subresource of boxes and of pods.
@@ -92,7 +92,7 @@ func (r *ConnectREST) Connect(ctx context.Context, name string, options runtime.
 	if err := r.access.CheckAllowed(ctx, box.Namespace, "create", r.subresource); err != nil {
 		return nil, err
 	}
-	pods, err := modelbox.ReadCluster(ctx, func(ctx context.Context) ([]corev1.Pod, error) { return r.cluster.Pods(ctx, box) })
+	pods, err := modelbox.ReadCluster(ctx, func(ctx context.Context) ([]corev1.Pod, error) { return r.children.Pods(ctx, box) })
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ const (
 // very pod.
 type DebugREST struct {
 	store       *genericregistry.Store
-	cluster     modelbox.Cluster
+	children    modelbox.ChildReader
 	access      modelbox.PodAccess
 	permissions permissions
 	recorder    events.EventRecorder
@@ -118,7 +118,7 @@ func (r *DebugREST) additions(ctx context.Context, box *model.ModelBox, debug *m
 	if err := r.access.CheckAllowed(ctx, served.Namespace, "patch", ephemeralContainers); err != nil {
 		return nil, err
 	}
-	all, err := modelbox.ReadCluster(ctx, func(ctx context.Context) ([]corev1.Pod, error) { return r.cluster.Pods(ctx, served) })
+	all, err := modelbox.ReadCluster(ctx, func(ctx context.Context) ([]corev1.Pod, error) { return r.children.Pods(ctx, served) })
 	if err != nil {
 		return nil, err
 	}

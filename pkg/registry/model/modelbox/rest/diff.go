@@ -31,7 +31,7 @@ const maxDiffFields = 200
 // It is of the stored box, or of one that is sent and not stored.
 type DiffREST struct {
 	store      *genericregistry.Store
-	cluster    modelbox.Cluster
+	children   modelbox.ChildReader
 	differ     modelbox.Differ
 	authorizer authorizer.UnconditionalAuthorizer
 }
@@ -96,7 +96,7 @@ func (r *DiffREST) diff(ctx context.Context, box, old *model.ModelBox) (*model.M
 		return requester.Can(ctx, r.authorizer, "get", resource, box.Namespace)
 	}
 	children, err := modelbox.ReadCluster(ctx, func(ctx context.Context) ([]modelv1.ModelBoxChildDiff, error) {
-		live, err := r.cluster.Live(ctx, served, mayGetObject(ctx, r.authorizer, box.Namespace))
+		live, err := r.children.Live(ctx, served, mayGetObject(ctx, r.authorizer, box.Namespace))
 		if err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (r *DiffREST) diff(ctx context.Context, box, old *model.ModelBox) (*model.M
 		}
 		known := make([]*unstructured.Unstructured, 0, len(rendered))
 		for _, child := range rendered {
-			known = append(known, r.cluster.Known(child))
+			known = append(known, r.children.Known(child))
 		}
 		return r.differ.Diff(ctx, served, known, mayGet)
 	})

@@ -25,7 +25,7 @@ import (
 // HistoryREST is the history subresource: what the pods of a box have been, as far as the cluster keeps it.
 type HistoryREST struct {
 	store    *genericregistry.Store
-	cluster  modelbox.Cluster
+	children modelbox.ChildReader
 	requests *revisionRequests
 }
 
@@ -52,7 +52,7 @@ func (r *HistoryREST) Get(ctx context.Context, name string, options *metav1.GetO
 		return nil, err
 	}
 	defer end()
-	revisions, err := readRevisions(ctx, r.cluster, box)
+	revisions, err := readRevisions(ctx, r.children, box)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ const maxAuditedPods = 20
 // user who has the right to the logs of these pods.
 type LogREST struct {
 	store       *genericregistry.Store
-	cluster     modelbox.Cluster
+	children    modelbox.ChildReader
 	access      modelbox.PodAccess
 	permissions permissions
 }
@@ -104,9 +104,9 @@ func (r *LogREST) Get(ctx context.Context, name string, options runtime.Object) 
 			}
 		},
 		WatchPods: func(ctx context.Context, changed func()) (func(context.Context) ([]corev1.Pod, error), error) {
-			return r.cluster.WatchPods(ctx, box, changed)
+			return r.children.WatchPods(ctx, box, changed)
 		},
-		PodUID:        r.cluster.PodUID,
+		PodUID:        r.children.PodUID,
 		AwaitDeletion: func(ctx context.Context, gone, abandoned chan<- struct{}) { r.awaitDeletion(ctx, box, gone, abandoned) },
 		UntilStop:     r.access.UntilStop,
 	}
@@ -121,7 +121,7 @@ func (r *LogREST) Get(ctx context.Context, name string, options runtime.Object) 
 
 // pods returns the pods of the box that are asked for: at least one, unless they are followed.
 func (r *LogREST) pods(ctx context.Context, box *modelv1.ModelBox, asked *model.ModelBoxLogOptions) ([]corev1.Pod, error) {
-	pods, err := modelbox.ReadCluster(ctx, func(ctx context.Context) ([]corev1.Pod, error) { return r.cluster.Pods(ctx, box) })
+	pods, err := modelbox.ReadCluster(ctx, func(ctx context.Context) ([]corev1.Pod, error) { return r.children.Pods(ctx, box) })
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (r *LogREST) awaitDeletion(ctx context.Context, box *modelv1.ModelBox, gone
 		return
 	}
 	close(gone)
-	if orphaned, err := r.cluster.IsOrphaned(ctx, box); err == nil && orphaned {
+	if orphaned, err := r.children.IsOrphaned(ctx, box); err == nil && orphaned {
 		close(abandoned)
 	}
 }

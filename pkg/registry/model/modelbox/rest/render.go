@@ -29,7 +29,7 @@ import (
 // it. It is of the stored box, or of one that is sent and not stored.
 type RenderREST struct {
 	store      *genericregistry.Store
-	cluster    modelbox.Cluster
+	children   modelbox.ChildReader
 	authorizer authorizer.UnconditionalAuthorizer
 }
 
@@ -58,7 +58,7 @@ func (r *RenderREST) Get(ctx context.Context, name string, options *metav1.GetOp
 		return nil, err
 	}
 	live, err := modelbox.ReadCluster(ctx, func(ctx context.Context) (modelboxrender.Live, error) {
-		return r.cluster.Live(ctx, box, mayGetObject(ctx, r.authorizer, box.Namespace))
+		return r.children.Live(ctx, box, mayGetObject(ctx, r.authorizer, box.Namespace))
 	})
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (r *RenderREST) render(box *modelv1.ModelBox, live modelboxrender.Live) (*m
 	}
 	known := make([]*unstructured.Unstructured, 0, len(children))
 	for _, child := range children {
-		known = append(known, r.cluster.Known(child))
+		known = append(known, r.children.Known(child))
 	}
 	return subresource.NewList(known)
 }

@@ -46,8 +46,8 @@ func (r *revisionRequests) begin(ctx context.Context) (end func(), err error) {
 }
 
 // readRevisions returns the revisions of the box that the cluster keeps, the oldest first.
-func readRevisions(ctx context.Context, cluster modelbox.Cluster, box *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
-	return modelbox.ReadCluster(ctx, func(ctx context.Context) ([]modelboxrender.Revision, error) { return cluster.Revisions(ctx, box) })
+func readRevisions(ctx context.Context, children modelbox.ChildReader, box *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
+	return modelbox.ReadCluster(ctx, func(ctx context.Context) ([]modelboxrender.Revision, error) { return children.Revisions(ctx, box) })
 }
 
 // recordedBox returns the box that the revision was rendered from, or an error that says why that is not known.

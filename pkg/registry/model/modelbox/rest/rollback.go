@@ -36,7 +36,7 @@ import (
 type RollbackREST struct {
 	scheme   *runtime.Scheme
 	boxes    *subresource.Updater[*model.ModelBox]
-	cluster  modelbox.Cluster
+	cluster  modelbox.ChildReader
 	recorder events.EventRecorder
 	requests *revisionRequests
 }

@@ -38,8 +38,8 @@ type Subresources struct {
 
 // Config is what the subresources need beside the store.
 type Config struct {
-	// Cluster is asked for what there is of a box.
-	Cluster modelbox.Cluster
+	// ChildReader reads the children and the pods of a box.
+	ChildReader modelbox.ChildReader
 	// Differ compares the children of boxes with what they ask for.
 	Differ modelbox.Differ
 	// PodAccess reaches the pods of a box.
@@ -73,18 +73,18 @@ func New(scheme *runtime.Scheme, boxes *modelboxstorage.REST, authorizer authori
 
 	revisions := newRevisionRequests()
 	connect := func(name string, newOptions func() runtime.Object, parse func(runtime.Object) (connection, error)) *ConnectREST {
-		return &ConnectREST{store, config.Cluster, config.PodAccess, permissions{authorizer}, name, newOptions, parse}
+		return &ConnectREST{store, config.ChildReader, config.PodAccess, permissions{authorizer}, name, newOptions, parse}
 	}
 	return &Subresources{
-		Render:   &RenderREST{store, config.Cluster, authorizer},
+		Render:   &RenderREST{store, config.ChildReader, authorizer},
 		Restart:  newRestartREST(restarts, config.Recorder, clock.RealClock{}),
 		Retry:    &RetryREST{retries, config.Recorder, clock.RealClock{}},
-		History:  &HistoryREST{store, config.Cluster, revisions},
-		Rollback: &RollbackREST{scheme, rollbacks, config.Cluster, config.Recorder, revisions},
-		Diff:     &DiffREST{store, config.Cluster, config.Differ, authorizer},
-		Debug:    &DebugREST{store, config.Cluster, config.PodAccess, permissions{authorizer}, config.Recorder},
+		History:  &HistoryREST{store, config.ChildReader, revisions},
+		Rollback: &RollbackREST{scheme, rollbacks, config.ChildReader, config.Recorder, revisions},
+		Diff:     &DiffREST{store, config.ChildReader, config.Differ, authorizer},
+		Debug:    &DebugREST{store, config.ChildReader, config.PodAccess, permissions{authorizer}, config.Recorder},
 
-		Log:         &LogREST{store, config.Cluster, config.PodAccess, permissions{authorizer}},
+		Log:         &LogREST{store, config.ChildReader, config.PodAccess, permissions{authorizer}},
 		Exec:        connect("exec", newExecOptions, parseExec),
 		Attach:      connect("attach", newAttachOptions, parseAttach),
 		PortForward: connect("portforward", newPortForwardOptions, parsePortForward),

@@ -44,7 +44,7 @@ func newStorageWithBoxes(t *testing.T) *Storage {
 
 func newStorageBeside(t *testing.T, stacks, boxes *registrytest.Backend) *Storage {
 	t.Helper()
-	config := modelboxrest.Config{Cluster: emptyCluster{}, Differ: imageDiffer{}, TypeConverter: managedfields.NewDeducedTypeConverter()}
+	config := modelboxrest.Config{ChildReader: noChildren{}, Differ: imageDiffer{}, TypeConverter: managedfields.NewDeducedTypeConverter()}
 	ofBoxes, err := modelboxstorage.NewStorage(boxes.Scheme, boxes.Options, nil, utilnet.PortRange{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -64,14 +64,14 @@ func newStorageBeside(t *testing.T, stacks, boxes *registrytest.Backend) *Storag
 	return storage
 }
 
-// emptyCluster has nothing of a box.
-type emptyCluster struct{ modelbox.Cluster }
+// noChildren reads a cluster without children of boxes.
+type noChildren struct{ modelbox.ChildReader }
 
-func (emptyCluster) Live(context.Context, *modelv1.ModelBox, func(schema.GroupVersionResource, string) bool) (modelboxrender.Live, error) {
+func (noChildren) Live(context.Context, *modelv1.ModelBox, func(schema.GroupVersionResource, string) bool) (modelboxrender.Live, error) {
 	return modelboxrender.Live{}, nil
 }
 
-func (emptyCluster) Known(child *unstructured.Unstructured) *unstructured.Unstructured { return child }
+func (noChildren) Known(child *unstructured.Unstructured) *unstructured.Unstructured { return child }
 
 // imageDiffer says of each box what would run.
 type imageDiffer struct{}
