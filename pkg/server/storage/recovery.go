@@ -24,10 +24,10 @@ func SetRecoveryClients(config *recovery.Config, clientConfig *rest.Config) erro
 	clientConfig = rest.AddUserAgent(rest.CopyConfig(clientConfig), "store-recovery")
 	clientConfig.Timeout = recoveryTimeout
 	var err error
-	if config.Cluster, err = kubernetes.NewForConfig(clientConfig); err != nil {
+	if config.KubeClient, err = kubernetes.NewForConfig(clientConfig); err != nil {
 		return fmt.Errorf("creating the client of the cluster for the recovery of the store: %w", err)
 	}
-	if config.Children, err = metadata.NewForConfig(clientConfig); err != nil {
+	if config.MetadataClient, err = metadata.NewForConfig(clientConfig); err != nil {
 		return fmt.Errorf("creating the client of the cluster's children for the recovery of the store: %w", err)
 	}
 	return nil

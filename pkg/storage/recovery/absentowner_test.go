@@ -41,7 +41,7 @@ func (f *fixture) expectStillAbsent(want ...AbsentOwner) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	still, err := stillAbsent(f.t.Context(), read.owners, f.contents, &cluster{kube: f.config.Cluster, metadata: f.config.Children})
+	still, err := stillAbsent(f.t.Context(), read.owners, f.contents, &cluster{kube: f.config.KubeClient, metadata: f.config.MetadataClient})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestAbsentOwnersAreForgottenWithTheirChildren(t *testing.T) {
 	never := AbsentOwner{"modelboxes", testNamespace, "never", "9"}
 	expectAbsent(t, f, Empty, never)
 	f.expectStillAbsent(never)
-	if err := f.config.Children.Resource(appsv1.SchemeGroupVersion.WithResource("deployments")).Namespace(testNamespace).Delete(t.Context(), forged.Name, metav1.DeleteOptions{}); err != nil {
+	if err := f.config.MetadataClient.Resource(appsv1.SchemeGroupVersion.WithResource("deployments")).Namespace(testNamespace).Delete(t.Context(), forged.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	f.expectStillAbsent()

@@ -95,7 +95,7 @@ func (a *attempt) recoverLocked(ctx context.Context) (Position, error) {
 func (a *attempt) inspect(ctx context.Context) error {
 	var err error
 	if a.Lease.Name != "" {
-		a.lease, err = a.Cluster.CoordinationV1().Leases(a.Lease.Namespace).Get(ctx, a.Lease.Name, metav1.GetOptions{})
+		a.lease, err = a.KubeClient.CoordinationV1().Leases(a.Lease.Namespace).Get(ctx, a.Lease.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			a.lease, err = nil, nil
 		}
@@ -127,7 +127,7 @@ func (a *attempt) inspect(ctx context.Context) error {
 }
 
 // cluster returns the clients for the children in all namespaces.
-func (a *attempt) cluster() *cluster { return &cluster{kube: a.Cluster, metadata: a.Children} }
+func (a *attempt) cluster() *cluster { return &cluster{kube: a.KubeClient, metadata: a.MetadataClient} }
 
 // serve checks that the store can be served from without a recovery, records it on the Lease, and returns its position.
 func (a *attempt) serve(ctx context.Context) (Position, error) {
@@ -262,7 +262,7 @@ func (a *attempt) recordOnLease(ctx context.Context) error {
 	if a.Lease.Name == "" || a.mark.Store == a.position.Identity.UID {
 		return nil
 	}
-	leases := a.Cluster.CoordinationV1().Leases(a.Lease.Namespace)
+	leases := a.KubeClient.CoordinationV1().Leases(a.Lease.Namespace)
 	var err error
 	if a.lease == nil {
 		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: a.Lease.Namespace, Name: a.Lease.Name}}

@@ -115,18 +115,18 @@ func newFixtureIn(t *testing.T, transport storagebackend.TransportConfig, prefix
 
 	f := &fixture{t: t, store: store, cluster: fake.NewClientset(revisions...)}
 	f.config = Config{
-		Policy:        Recover,
-		Transport:     transport,
-		Boxes:         optionsOf("modelboxes", &model.ModelBox{}),
-		Stacks:        optionsOf("modelstacks", &model.ModelStack{}),
-		Networks:      optionsOf("networks", &model.Network{}),
-		Corrupt:       corrupt,
-		IsExclusive:   true,
-		Cluster:       f.cluster,
-		Children:      newMetadataClient(t, children),
-		Lease:         types.NamespacedName{Namespace: "modelbox-system", Name: "modelbox-controller"},
-		Holder:        "one",
-		ObservePeriod: 10 * time.Millisecond,
+		Policy:         Recover,
+		Transport:      transport,
+		Boxes:          optionsOf("modelboxes", &model.ModelBox{}),
+		Stacks:         optionsOf("modelstacks", &model.ModelStack{}),
+		Networks:       optionsOf("networks", &model.Network{}),
+		Corrupt:        corrupt,
+		IsExclusive:    true,
+		KubeClient:     f.cluster,
+		MetadataClient: newMetadataClient(t, children),
+		Lease:          types.NamespacedName{Namespace: "modelbox-system", Name: "modelbox-controller"},
+		Holder:         "one",
+		ObservePeriod:  10 * time.Millisecond,
 	}
 	if f.contents, err = openContents(store, &f.config); err != nil {
 		t.Fatal(err)

@@ -64,8 +64,8 @@ func (g *Guard) observe(ctx context.Context) Position {
 	case position.Identity.UID != g.last.Identity.UID || position.Identity.Recovery != nil:
 		g.failLocked(fmt.Errorf("%w: its identity was %q and is now %q", ErrStoreReplaced, g.last.Identity.UID, position.Identity.UID))
 	// A store that is restored from a snapshot may have a later revision.
-	case position.Cluster != g.last.Cluster:
-		g.failLocked(fmt.Errorf("%w: its etcd cluster was %x and is now %x", ErrStoreReplaced, g.last.Cluster, position.Cluster))
+	case position.ClusterID != g.last.ClusterID:
+		g.failLocked(fmt.Errorf("%w: its etcd cluster was %x and is now %x", ErrStoreReplaced, g.last.ClusterID, position.ClusterID))
 	case position.Revision < g.last.Revision:
 		g.failLocked(fmt.Errorf("%w: its revision was %d and is now %d", ErrStoreReplaced, g.last.Revision, position.Revision))
 	default:

@@ -25,7 +25,7 @@ func TestGuardEndsAServerWhoseStoreWasReplaced(t *testing.T) {
 		{"the store is rolled back", func(_ *testing.T, _ *fixture, g *Guard) { g.last.Revision += 1000 }, true},
 		{"a snapshot is restored, with a later revision", func(t *testing.T, f *fixture, g *Guard) {
 			f.put(box("web", "1"))
-			g.last.Cluster++
+			g.last.ClusterID++
 		}, true},
 		{"the store does not answer", func(_ *testing.T, f *fixture, _ *Guard) { _ = f.store.Close() }, false},
 	} {

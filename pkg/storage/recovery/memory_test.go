@@ -31,7 +31,7 @@ func TestRecordsAreNotKeptDecoded(t *testing.T) {
 		})))
 	}
 	f := newFixture(t, children...)
-	r, err := newRecoverer(t.Context(), Empty, f.boxes, &cluster{kube: f.config.Cluster, metadata: f.config.Children}, sets.New[types.UID](), sets.New[types.UID]())
+	r, err := newRecoverer(t.Context(), Empty, f.boxes, &cluster{kube: f.config.KubeClient, metadata: f.config.MetadataClient}, sets.New[types.UID](), sets.New[types.UID]())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func ownedByNetwork(network *modelv1.Network) metav1.OwnerReference {
 
 // serveNoDefinitions makes the cluster answer that it does not serve NetworkAttachmentDefinitions.
 func (f *fixture) serveNoDefinitions() {
-	f.config.Children.(*metadatafake.FakeMetadataClient).PrependReactor("list", networkattachment.Resource.Resource,
+	f.config.MetadataClient.(*metadatafake.FakeMetadataClient).PrependReactor("list", networkattachment.Resource.Resource,
 		func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewNotFound(networkattachment.Resource.GroupResource(), "")
 		})
@@ -248,7 +248,7 @@ func TestAClusterWithoutDefinitionsHasNoRecordsOfNetworks(t *testing.T) {
 // A cluster that answers with an error may have NetworkAttachmentDefinitions.
 func TestStoreIsNotServedWhenDefinitionsCannotBeListed(t *testing.T) {
 	f := newFixture(t)
-	f.config.Children.(*metadatafake.FakeMetadataClient).PrependReactor("list", networkattachment.Resource.Resource,
+	f.config.MetadataClient.(*metadatafake.FakeMetadataClient).PrependReactor("list", networkattachment.Resource.Resource,
 		func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, apierrors.NewForbidden(networkattachment.Resource.GroupResource(), "", nil)
 		})

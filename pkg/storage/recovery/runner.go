@@ -55,9 +55,9 @@ type Config struct {
 	// IsExclusive is true if no other process can use the store, as with the embedded etcd.
 	IsExclusive bool
 
-	// Cluster is the client of the host cluster, and Children its client for the metadata of children.
-	Cluster  kubernetes.Interface
-	Children metadata.Interface
+	// KubeClient is a client of the host cluster. MetadataClient reads the metadata of children there.
+	KubeClient     kubernetes.Interface
+	MetadataClient metadata.Interface
 	// Lease is the Lease of leader election, on which the server records the store. Empty if there is none.
 	Lease types.NamespacedName
 	// Holder is the identity of this process in leader election.
@@ -147,7 +147,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	r.guard = guard
 	r.mu.Unlock()
 	close(r.done)
-	go r.refused.keepUpdating(ctx, store, contents, &cluster{kube: r.Cluster, metadata: r.Children})
+	go r.refused.keepUpdating(ctx, store, contents, &cluster{kube: r.KubeClient, metadata: r.MetadataClient})
 	guard.Run(ctx, r.ObservePeriod)
 	return nil
 }

@@ -16,7 +16,7 @@ func TestAssessComparesTheStoreWithTheMark(t *testing.T) {
 	}
 	// An etcd cluster that is restored from a snapshot starts at a later revision than the snapshot.
 	restored := func(uid types.UID, ancestors ...types.UID) Position {
-		return Position{Identity: Identity{UID: uid, Cluster: 1, Ancestors: ancestors}, Revision: 1_000_000_000, Cluster: 2}
+		return Position{Identity: Identity{UID: uid, ClusterID: 1, Ancestors: ancestors}, Revision: 1_000_000_000, ClusterID: 2}
 	}
 	begun := Position{Identity: Identity{UID: "a", Recovery: &Recovery{Situation: Behind}}, Revision: 1000}
 	for _, row := range []struct {

@@ -31,9 +31,9 @@ type Identity struct {
 	// UID is unique to the store. A recovery gives the store a new UID, because its history differs from then on. Empty in a
 	// store that no server has served from.
 	UID types.UID `json:"uid,omitempty"`
-	// Cluster is the ID of the etcd cluster that the identity was written to. A restored snapshot has the same identity and a new
+	// ClusterID is the ID of the etcd cluster that the identity was written to. A restored snapshot has the same identity and a new
 	// etcd cluster. 0 in a store that no server has served from.
-	Cluster uint64 `json:"cluster,omitempty"`
+	ClusterID uint64 `json:"cluster,omitempty"`
 	// Ancestors are the UIDs of the stores that this store was recovered from or has replaced, the latest first.
 	Ancestors []types.UID `json:"ancestors,omitempty"`
 	// Recovery is a recovery that has begun and not ended, nil if there is none.
@@ -42,7 +42,7 @@ type Identity struct {
 
 // isRestored returns whether the store was restored from a snapshot, and no server has served from it since.
 func (p *Position) isRestored() bool {
-	return p.Identity.Cluster != 0 && p.Identity.Cluster != p.Cluster
+	return p.Identity.ClusterID != 0 && p.Identity.ClusterID != p.ClusterID
 }
 
 // Recovery is the reason of a recovery, so that a recovery after an interruption has the same reason.
@@ -57,8 +57,8 @@ type Position struct {
 	Identity Identity
 	// Revision is the revision of etcd. It only increases, unless the store is replaced by an older one.
 	Revision int64
-	// Cluster is the ID of the etcd cluster.
-	Cluster uint64
+	// ClusterID is the ID of the etcd cluster.
+	ClusterID uint64
 
 	// version is the revision of the key of the identity, 0 if there is no identity.
 	version int64
@@ -97,7 +97,7 @@ func (s *Store) Position(ctx context.Context) (Position, error) {
 	if err != nil {
 		return Position{}, fmt.Errorf("reading the identity of the store: %w", err)
 	}
-	position := Position{Revision: response.Header.Revision, Cluster: response.Header.ClusterId}
+	position := Position{Revision: response.Header.Revision, ClusterID: response.Header.ClusterId}
 	if len(response.Kvs) == 0 {
 		return position, nil
 	}
@@ -113,7 +113,7 @@ var errIdentityChanged = errors.New("another process has changed the identity of
 
 // setIdentity replaces the identity that was read with the position, and returns the new position.
 func (s *Store) setIdentity(ctx context.Context, read Position, identity Identity) (Position, error) {
-	identity.Cluster = read.Cluster
+	identity.ClusterID = read.ClusterID
 	value, err := json.Marshal(identity)
 	if err != nil {
 		return Position{}, fmt.Errorf("encoding the identity of the store: %w", err)
@@ -129,5 +129,5 @@ func (s *Store) setIdentity(ctx context.Context, read Position, identity Identit
 		return Position{}, errIdentityChanged
 	}
 	revision := response.Header.Revision
-	return Position{Identity: identity, Revision: revision, Cluster: read.Cluster, version: revision}, nil
+	return Position{Identity: identity, Revision: revision, ClusterID: read.ClusterID, version: revision}, nil
 }
