@@ -17,7 +17,7 @@ import (
 	"k8s.io/kubectl/pkg/polymorphichelpers"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // commandTest is a command line, and what comes of it.
@@ -43,7 +43,7 @@ type commandTest struct {
 // the process.
 func (row *commandTest) run(t *testing.T, objects, answers map[string]runtime.Object) {
 	t.Helper()
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	defer keepFunctions()()
 	arguments := slices.Clone(row.arguments)
 	if row.file != "" {

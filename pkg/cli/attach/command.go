@@ -11,12 +11,12 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // NewCommand returns the command "kubectl modelbox attach".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	cmd := kubectlattach.NewCmdAttach(f, streams)
 	cmd.Use = "attach (NAME | TYPE/NAME) [-c CONTAINER] [flags]"
 	cmd.Short = "Attach to a running container of a box"
@@ -32,12 +32,12 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 		# Get output from a specific pod of box web
 		kubectl modelbox attach web --pod=web-557996f76b-nb7ck`)
-	cmd.ValidArgsFunction = boxes.CompleteName(f)
-	pod := boxes.AddPodFlag(cmd, f)
-	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) (_ []string, err error) {
-		boxes.ChoosePod(cmd.Context(), *pod)
+	cmd.ValidArgsFunction = cliutil.CompleteName(f)
+	pod := cliutil.AddPodFlag(cmd, f)
+	return cliutil.Adapt(cmd, func(cmd *cobra.Command, arguments []string) (_ []string, err error) {
+		cliutil.ChoosePod(cmd.Context(), *pod)
 		if len(arguments) > 0 {
-			arguments[0], err = boxes.PodsArgument(cmd.Context(), f, arguments[0])
+			arguments[0], err = cliutil.PodsArgument(cmd.Context(), f, arguments[0])
 		}
 		return arguments, err
 	})

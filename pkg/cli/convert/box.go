@@ -24,7 +24,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/adopt"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/scheme"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -226,7 +226,7 @@ func additions(value any) any {
 
 // print makes the manifest of the box, without what is as the API has it by default.
 func (c *conversion) print(box *modelv1.ModelBox) (err error) {
-	if c.box, err = boxes.Manifest(box); err != nil {
+	if c.box, err = cliutil.Manifest(box); err != nil {
 		return err
 	}
 	prune(c.box.Object["spec"])

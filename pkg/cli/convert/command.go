@@ -29,7 +29,7 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/scheme"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
@@ -82,7 +82,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# Create boxes that adopt all Deployments with the tier=front label
 			kubectl modelbox convert deployment -l tier=front --adopt`),
 		ValidArgsFunction: completion.ResourceNameCompletionFunc(f, "deployment"),
-		RunE:              boxes.RunE(f, o),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.PrintFlags.AddFlags(cmd)
 	cmdutil.AddLabelSelectorFlagVar(cmd, &o.LabelSelector)

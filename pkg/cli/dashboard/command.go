@@ -28,7 +28,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // address is the only one that the page is served on.
@@ -70,7 +70,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			kubectl modelbox dashboard --namespace=shop --port=8080`),
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              boxes.RunE(f, o),
+		RunE:              cliutil.RunE(f, o),
 	}
 	cmd.Flags().IntVarP(&o.Port, "port", "p", o.Port, "The port on which to serve the page. 0 is any port that is free.")
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("port", cobra.NoFileCompletions))

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // lastingReasons are the reasons that a kubelet gives for a container that will not run until a user changes something. The kubelet
@@ -44,7 +44,7 @@ func (o *Options) awaitContainer(ctx context.Context, pod, container string) (*c
 			return true, nil
 		case status.State.Waiting != nil && status.State.Waiting.Message != "":
 			waiting := status.State.Waiting
-			why := fmt.Sprintf("container %s of pod/%s is not running: %s: %s", container, pod, waiting.Reason, boxes.OneLine(waiting.Message))
+			why := fmt.Sprintf("container %s of pod/%s is not running: %s: %s", container, pod, waiting.Reason, cliutil.OneLine(waiting.Message))
 			if slices.Contains(lastingReasons, waiting.Reason) {
 				return false, errors.New(why)
 			}

@@ -27,7 +27,7 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
@@ -64,7 +64,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox debug".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("debugged").WithTypeSetter(scheme.Scheme)}
 	cmd := &cobra.Command{
 		Use:                   "debug (NAME | TYPE/NAME) --image=IMAGE [--target=CONTAINER] [--profile=PROFILE] [flags] [-- COMMAND [args...]]",
@@ -87,8 +87,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 			# Check whether the cluster allows the container, without adding it
 			kubectl modelbox debug web --image=busybox --profile=sysadmin --dry-run=server`),
-		ValidArgsFunction: boxes.CompleteName(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteName(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("profile", cobra.FixedCompletions(profileNames(), cobra.ShellCompDirectiveNoFileComp)))
@@ -136,7 +136,7 @@ func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 		return cmdutil.UsageErrorf(cmd, "expected the name of one box, and a command only after --")
 	}
 	var err error
-	if o.Box, err = boxes.BoxName(names[0]); err != nil {
+	if o.Box, err = cliutil.BoxName(names[0]); err != nil {
 		return err
 	}
 	if o.Namespace, _, err = f.ToRawKubeConfigLoader().Namespace(); err != nil {
@@ -229,7 +229,7 @@ func (o *Options) Run(ctx context.Context) error {
 // print prints what has been added. Before it is attached to, that is no output but a message.
 func (o *Options) print(answer *modelv1.ModelBoxDebug) error {
 	if o.output() != "" {
-		return boxes.PrintAnswer(o.printer, o.PrintFlags, &modelv1.ModelBox{ObjectMeta: answer.ObjectMeta}, answer, o.Out)
+		return cliutil.PrintAnswer(o.printer, o.PrintFlags, &modelv1.ModelBox{ObjectMeta: answer.ObjectMeta}, answer, o.Out)
 	}
 	out, dryRun := o.Out, ""
 	switch {

@@ -19,14 +19,14 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
 // Options are those of the command.
 type Options struct {
 	genericiooptions.IOStreams
-	boxes.Selection
+	cliutil.Selection
 
 	// PrintFlags print the diffs as objects, where they are told to.
 	PrintFlags *genericclioptions.PrintFlags
@@ -36,7 +36,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox diff".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme.Scheme)}
 	cmd := &cobra.Command{
 		Use:                   "diff (NAME... | TYPE/NAME... | -f FILENAME)",
@@ -53,7 +53,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 			# Show the changes that other field managers have made to the children of box web
 			kubectl modelbox diff web`),
-		ValidArgsFunction: boxes.CompleteNames(f),
+		ValidArgsFunction: cliutil.CompleteNames(f),
 		RunE: func(cmd *cobra.Command, arguments []string) error {
 			cmdutil.CheckDiffErr(o.Complete(f, arguments))
 			cmdutil.CheckDiffErr(o.Validate())
@@ -76,7 +76,7 @@ func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
 		return err
 	}
 	var err error
-	o.model, err = boxes.NewClient(f)
+	o.model, err = cliutil.NewClient(f)
 	return err
 }
 
@@ -121,7 +121,7 @@ func (o *Options) diffs(ctx context.Context) ([]*modelv1.ModelBoxDiff, error) {
 	var diffs []*modelv1.ModelBoxDiff
 	for _, stack := range selected.Stacks {
 		list := &metav1.List{}
-		if err := o.RequestSubresource(ctx, o.model, boxes.Stacks, stack, "diff", list); err != nil {
+		if err := o.RequestSubresource(ctx, o.model, cliutil.Stacks, stack, "diff", list); err != nil {
 			return nil, err
 		}
 		for i := range list.Items {
@@ -134,7 +134,7 @@ func (o *Options) diffs(ctx context.Context) ([]*modelv1.ModelBoxDiff, error) {
 	}
 	for _, box := range selected.Boxes {
 		diff := &modelv1.ModelBoxDiff{}
-		if err := o.RequestSubresource(ctx, o.model, boxes.Boxes, box, "diff", diff); err != nil {
+		if err := o.RequestSubresource(ctx, o.model, cliutil.Boxes, box, "diff", diff); err != nil {
 			return nil, err
 		}
 		diffs = append(diffs, diff)

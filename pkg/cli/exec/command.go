@@ -11,12 +11,12 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // NewCommand returns the command "kubectl modelbox exec".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	cmd := kubectlexec.NewCmdExec(f, streams)
 	cmd.Use = "exec (NAME | TYPE/NAME | -f FILENAME) [-c CONTAINER] [flags] -- COMMAND [args...]"
 	cmd.Short = "Execute a command in a container of a box"
@@ -34,12 +34,12 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 		# Get output from running the 'date' command in a specific pod of box web
 		kubectl modelbox exec web --pod=web-557996f76b-nb7ck -- date`)
-	cmd.ValidArgsFunction = boxes.CompleteName(f)
-	pod := boxes.AddPodFlag(cmd, f)
-	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) (_ []string, err error) {
-		boxes.ChoosePod(cmd.Context(), *pod)
+	cmd.ValidArgsFunction = cliutil.CompleteName(f)
+	pod := cliutil.AddPodFlag(cmd, f)
+	return cliutil.Adapt(cmd, func(cmd *cobra.Command, arguments []string) (_ []string, err error) {
+		cliutil.ChoosePod(cmd.Context(), *pod)
 		if len(arguments) > 0 && cmd.ArgsLenAtDash() != 0 {
-			arguments[0], err = boxes.PodsArgument(cmd.Context(), f, arguments[0])
+			arguments[0], err = cliutil.PodsArgument(cmd.Context(), f, arguments[0])
 		}
 		return arguments, err
 	})

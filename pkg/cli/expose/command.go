@@ -17,12 +17,12 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // Options are those of the command. What is empty is left as it is.
 type Options struct {
-	boxes.Action
+	cliutil.Action
 
 	// Port is that of the Service.
 	Port int32
@@ -39,8 +39,8 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox expose".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
-	o := &Options{Action: boxes.NewAction(streams, "exposed")}
+	cliutil.RegisterTypes()
+	o := &Options{Action: cliutil.NewAction(streams, "exposed")}
 	cmd := &cobra.Command{
 		Use:                   "expose (NAME... | TYPE/NAME... | -f FILENAME) [--port=PORT] [--target-port=NUMBER-OR-NAME] [--type=TYPE] [--host=HOST...]",
 		DisableFlagsInUseLine: true,
@@ -57,8 +57,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 			# Preview an Ingress for box web, without changing the box
 			kubectl modelbox expose web --host=shop.example.com --dry-run=server -o yaml`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)

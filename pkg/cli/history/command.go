@@ -19,14 +19,14 @@ import (
 	"k8s.io/kubectl/pkg/scheme"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
 // Options are those of the command.
 type Options struct {
 	genericiooptions.IOStreams
-	boxes.Selection
+	cliutil.Selection
 
 	// Revision is the one to print in detail. 0 prints all, in a table.
 	Revision int64
@@ -39,7 +39,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox history".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("").WithTypeSetter(scheme.Scheme)}
 	cmd := &cobra.Command{
 		Use:                   "history (NAME... | TYPE/NAME... | -f FILENAME) [--revision=REVISION]",
@@ -56,13 +56,13 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 			# View the rollout history of each box of stack shop
 			kubectl modelbox history mst/shop`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
 	cmd.Flags().Int64Var(&o.Revision, "revision", o.Revision, "See the details, including the changed values, of the revision specified.")
-	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("revision", boxes.CompleteRevisions(f)))
+	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("revision", cliutil.CompleteRevisions(f)))
 	return cmd
 }
 
@@ -72,7 +72,7 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 		return err
 	}
 	var err error
-	if o.client, err = boxes.NewClient(f); err != nil {
+	if o.client, err = cliutil.NewClient(f); err != nil {
 		return err
 	}
 	if o.PrintFlags.OutputFlagSpecified() {
@@ -95,7 +95,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if objects == nil || objects.IsEmpty() {
 		return notFound
 	}
-	selected, err := boxes.WithComponents(ctx, o.client, objects)
+	selected, err := cliutil.WithComponents(ctx, o.client, objects)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (o *Options) Run(ctx context.Context) error {
 		case err != nil:
 			err = fmt.Errorf("getting the history of box %s: %w", box.Name, err)
 		case o.printer != nil:
-			err = boxes.PrintAnswer(o.printer, o.PrintFlags, box, history, o.Out)
+			err = cliutil.PrintAnswer(o.printer, o.PrintFlags, box, history, o.Out)
 		case o.Revision > 0:
 			err = printRevision(o.Out, history, o.Revision)
 		default:

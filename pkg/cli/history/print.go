@@ -16,7 +16,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 const (
@@ -43,11 +43,11 @@ func printHistory(out io.Writer, history *modelv1.ModelBoxHistory) error {
 			duration.HumanDuration(time.Since(r.CreationTimestamp.Time)),
 			cmp.Or(strings.Join(r.Images, ","), none),
 			changed(r),
-			cmp.Or(boxes.OneLine(r.ChangedBy), none),
-			cmp.Or(boxes.OneLine(r.ChangeCause), none),
+			cmp.Or(cliutil.OneLine(r.ChangedBy), none),
+			cmp.Or(cliutil.OneLine(r.ChangeCause), none),
 		}
 		if hasFailed {
-			row = append(row, cmp.Or(boxes.OneLine(r.Failure), none))
+			row = append(row, cmp.Or(cliutil.OneLine(r.Failure), none))
 		}
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
@@ -58,7 +58,7 @@ func printHistory(out io.Writer, history *modelv1.ModelBoxHistory) error {
 // known.
 func changed(r *modelv1.ModelBoxRevision) string {
 	if r.Unknown != "" {
-		return "<unknown>: " + boxes.OneLine(r.Unknown)
+		return "<unknown>: " + cliutil.OneLine(r.Unknown)
 	}
 	var paths []string
 	for _, change := range r.Changes {
@@ -83,12 +83,12 @@ func printRevision(out io.Writer, history *modelv1.ModelBoxHistory, number int64
 	fmt.Fprintf(w, "Created:\t%s\n", r.CreationTimestamp.UTC().Format(time.RFC3339))
 	fmt.Fprintf(w, "Images:\t%s\n", cmp.Or(strings.Join(r.Images, ","), none))
 	if r.Failure != "" {
-		fmt.Fprintf(w, "Failure:\t%s\n", boxes.OneLine(r.Failure))
+		fmt.Fprintf(w, "Failure:\t%s\n", cliutil.OneLine(r.Failure))
 	}
-	fmt.Fprintf(w, "Changed by:\t%s\n", cmp.Or(boxes.OneLine(r.ChangedBy), none))
-	fmt.Fprintf(w, "Change cause:\t%s\n", cmp.Or(boxes.OneLine(r.ChangeCause), none))
+	fmt.Fprintf(w, "Changed by:\t%s\n", cmp.Or(cliutil.OneLine(r.ChangedBy), none))
+	fmt.Fprintf(w, "Change cause:\t%s\n", cmp.Or(cliutil.OneLine(r.ChangeCause), none))
 	if r.Unknown != "" {
-		fmt.Fprintf(w, "Spec:\t<unknown>: %s\n", boxes.OneLine(r.Unknown))
+		fmt.Fprintf(w, "Spec:\t<unknown>: %s\n", cliutil.OneLine(r.Unknown))
 	} else {
 		fmt.Fprintf(w, "Generation:\t%d\n", r.Generation)
 	}

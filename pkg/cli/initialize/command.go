@@ -19,7 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/scheme"
 )
 
@@ -133,7 +133,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if err := validate(ctx, box); err != nil {
 		return err
 	}
-	manifest, err := boxes.Manifest(box)
+	manifest, err := cliutil.Manifest(box)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ import (
 	"k8s.io/kubectl/pkg/polymorphichelpers"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
 
@@ -83,7 +83,7 @@ func (o *Options) podsOf(ctx context.Context, box *modelv1.ModelBox) ([]corev1.P
 	if err != nil {
 		return nil, err
 	}
-	list, err := client.Pods(box.Namespace).List(ctx, metav1.ListOptions{LabelSelector: boxes.PodSelector(box.Name).String()})
+	list, err := client.Pods(box.Namespace).List(ctx, metav1.ListOptions{LabelSelector: cliutil.PodSelector(box.Name).String()})
 	if err != nil {
 		return nil, fmt.Errorf("listing the pods of %s: %w", box.Name, err)
 	}

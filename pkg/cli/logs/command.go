@@ -20,7 +20,7 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
@@ -30,7 +30,7 @@ const selectorTail = 10
 // Options are those of the command.
 type Options struct {
 	genericiooptions.IOStreams
-	boxes.Selection
+	cliutil.Selection
 
 	// Query is what the server is asked for, of each box.
 	Query modelv1.ModelBoxLogOptions
@@ -54,7 +54,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox logs".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	o := &Options{IOStreams: streams, Tail: -1}
 	cmd := &cobra.Command{
 		Use:                   "logs (NAME... | TYPE/NAME... | -l SELECTOR) [-c CONTAINER] [flags]",
@@ -84,8 +84,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 			# Follow the new log lines of all boxes with the tier=front label
 			kubectl modelbox logs -l tier=front -f --tail=0`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	return cmd
@@ -117,7 +117,7 @@ func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 	}
 	o.getter = f
 	var err error
-	if o.client, err = boxes.NewClient(f); err != nil {
+	if o.client, err = cliutil.NewClient(f); err != nil {
 		return err
 	}
 	if o.SinceTime != "" {

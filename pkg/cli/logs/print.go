@@ -15,7 +15,7 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	modelscheme "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
 )
 
@@ -36,7 +36,7 @@ func (o *Options) followAll(ctx context.Context, selected []source, out io.Write
 // print prints the logs of a box until they end.
 func (o *Options) print(ctx context.Context, source source, out io.Writer) error {
 	box := source.box
-	stream, err := o.client.ModelV1().RESTClient().Get().Namespace(box.Namespace).Resource(boxes.Boxes).Name(box.Name).SubResource("log").
+	stream, err := o.client.ModelV1().RESTClient().Get().Namespace(box.Namespace).Resource(cliutil.Boxes).Name(box.Name).SubResource("log").
 		VersionedParams(&o.Query, modelscheme.ParameterCodec).Stream(ctx)
 	if apierrors.HasStatusCause(err, modelv1.PodAccessMissingCause) {
 		return o.printAsUser(ctx, source, out)

@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // source is a box whose logs are printed, and what each line of them begins with.
@@ -32,7 +32,7 @@ func (o *Options) sources(ctx context.Context) ([]source, error) {
 	}
 	var sources []source
 	for _, stack := range selected.Stacks {
-		components, err := boxes.Components(ctx, o.client, stack, selected.Boxes)
+		components, err := cliutil.Components(ctx, o.client, stack, selected.Boxes)
 		if err != nil {
 			return nil, err
 		}

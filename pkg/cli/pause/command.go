@@ -12,7 +12,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 const usage = " (-f FILENAME | NAME... | TYPE/NAME...)"
@@ -47,9 +47,9 @@ func NewResumeCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *co
 }
 
 func adapt(cmd *cobra.Command, f cmdutil.Factory) *cobra.Command {
-	boxes.RegisterTypes()
-	cmd.ValidArgsFunction = boxes.CompleteNames(f)
-	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
-		return boxes.Arguments(arguments), nil
+	cliutil.RegisterTypes()
+	cmd.ValidArgsFunction = cliutil.CompleteNames(f)
+	return cliutil.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
+		return cliutil.Arguments(arguments), nil
 	})
 }

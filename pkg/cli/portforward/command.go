@@ -11,12 +11,12 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // NewCommand returns the command "kubectl modelbox port-forward".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	cmd := kubectlportforward.NewCmdPortForward(f, streams)
 	cmd.Use = "port-forward NAME [[LOCAL_PORT:]REMOTE_PORT...]"
 	cmd.Short = "Forward one or more local ports to a pod of a box"
@@ -37,9 +37,9 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		# Forward to a specific pod of box web
 		kubectl modelbox port-forward web 8080:80 --pod=web-557996f76b-nb7ck`)
 	cmd.ValidArgsFunction = completePorts(f)
-	pod := boxes.AddPodFlag(cmd, f)
-	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) ([]string, error) {
-		boxes.ChoosePod(cmd.Context(), *pod)
+	pod := cliutil.AddPodFlag(cmd, f)
+	return cliutil.Adapt(cmd, func(cmd *cobra.Command, arguments []string) ([]string, error) {
+		cliutil.ChoosePod(cmd.Context(), *pod)
 		if len(arguments) == 0 {
 			return nil, cmdutil.UsageErrorf(cmd, "the name of a box is required")
 		}
@@ -51,6 +51,6 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		if err != nil {
 			return nil, err
 		}
-		return append([]string{boxes.Argument(box.Name)}, ports...), nil
+		return append([]string{cliutil.Argument(box.Name)}, ports...), nil
 	})
 }

@@ -16,16 +16,16 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // getBox returns the box of the namespace of the command line that an argument names.
 func getBox(ctx context.Context, f cmdutil.Factory, argument string) (*modelv1.ModelBox, error) {
-	name, err := boxes.BoxName(argument)
+	name, err := cliutil.BoxName(argument)
 	if err != nil {
 		return nil, err
 	}
-	client, err := boxes.NewClient(f)
+	client, err := cliutil.NewClient(f)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func targetPort(port *corev1.ServicePort) string {
 }
 
 // completePorts completes the ports of the box in the first argument.
-func completePorts(f cmdutil.Factory) boxes.CompleteFunc {
-	names := boxes.CompleteName(f)
+func completePorts(f cmdutil.Factory) cliutil.CompleteFunc {
+	names := cliutil.CompleteName(f)
 	return func(cmd *cobra.Command, arguments []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(arguments) == 0 {
 			return names(cmd, arguments, toComplete)

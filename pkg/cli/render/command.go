@@ -18,14 +18,14 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
 // Options are those of the command.
 type Options struct {
 	genericiooptions.IOStreams
-	boxes.Selection
+	cliutil.Selection
 
 	// PrintFlags print what boxes become.
 	PrintFlags *genericclioptions.PrintFlags
@@ -36,7 +36,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox render".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	o := &Options{IOStreams: streams, PrintFlags: genericclioptions.NewPrintFlags("").WithDefaultOutput("yaml")}
 	cmd := &cobra.Command{
 		Use:                   "render (NAME... | TYPE/NAME... | -f FILENAME)",
@@ -56,8 +56,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 			# Print the names of the children of box web
 			kubectl modelbox render web -o name`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
@@ -70,7 +70,7 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 		return err
 	}
 	var err error
-	if o.client, err = boxes.NewClient(f); err != nil {
+	if o.client, err = cliutil.NewClient(f); err != nil {
 		return err
 	}
 	o.printer, err = o.PrintFlags.ToPrinter()

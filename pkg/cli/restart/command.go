@@ -13,16 +13,16 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // Options are those of the command.
-type Options struct{ boxes.Action }
+type Options struct{ cliutil.Action }
 
 // NewCommand returns the command "kubectl modelbox restart".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
-	o := &Options{boxes.NewAction(streams, "restarted")}
+	cliutil.RegisterTypes()
+	o := &Options{cliutil.NewAction(streams, "restarted")}
 	cmd := &cobra.Command{
 		Use:                   "restart (NAME... | TYPE/NAME... | -f FILENAME)",
 		DisableFlagsInUseLine: true,
@@ -41,8 +41,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 			# Restart all boxes with the tier=front label, and wait until their pods are replaced
 			kubectl modelbox restart mb -l tier=front && kubectl modelbox wait mb -l tier=front`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)

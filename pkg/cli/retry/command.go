@@ -13,16 +13,16 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // Options are those of the command.
-type Options struct{ boxes.Action }
+type Options struct{ cliutil.Action }
 
 // NewCommand returns the command "kubectl modelbox retry".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
-	o := &Options{boxes.NewAction(streams, "retried")}
+	cliutil.RegisterTypes()
+	o := &Options{cliutil.NewAction(streams, "retried")}
 	cmd := &cobra.Command{
 		Use:                   "retry (NAME... | TYPE/NAME... | -f FILENAME)",
 		DisableFlagsInUseLine: true,
@@ -32,8 +32,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		Example: templates.Examples(`
 			# Retry the rollout of box web, and wait until it completes or fails again
 			kubectl modelbox retry web && kubectl modelbox wait web --timeout=5m`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)

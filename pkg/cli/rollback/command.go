@@ -14,12 +14,12 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // Options are those of the command.
 type Options struct {
-	boxes.Action
+	cliutil.Action
 
 	// ToRevision is the number of the revision. 0 is the newest one with other pods.
 	ToRevision int64
@@ -29,8 +29,8 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox rollback".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
-	o := &Options{Action: boxes.NewAction(streams, "rolled back")}
+	cliutil.RegisterTypes()
+	o := &Options{Action: cliutil.NewAction(streams, "rolled back")}
 	cmd := &cobra.Command{
 		Use:                   "rollback (NAME... | TYPE/NAME... | -f FILENAME) [--to-revision=REVISION]",
 		DisableFlagsInUseLine: true,
@@ -44,14 +44,14 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 			# Roll back box web to revision 3 with dry-run
 			kubectl modelbox rollback web --to-revision=3 --dry-run=server`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)
 	cmd.Flags().BoolVar(&o.DeleteStorage, "delete-storage", o.DeleteStorage, "If true, delete storage that the revision does not have and whose retain is false, including its data.")
 	cmd.Flags().Int64Var(&o.ToRevision, "to-revision", o.ToRevision, "The revision to roll back to. Default to 0 (the newest revision with different pods).")
-	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("to-revision", boxes.CompleteRevisions(f)))
+	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("to-revision", cliutil.CompleteRevisions(f)))
 	return cmd
 }
 

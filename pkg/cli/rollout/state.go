@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	boxes "github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // state is how far a rollout is.

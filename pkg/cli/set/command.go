@@ -15,14 +15,14 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 const inStacks = "\n\nIn a stack, the main container of a component has the name of the component. Any other container is COMPONENT/CONTAINER."
 
 // NewCommand returns the command "kubectl modelbox set".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	cmd := &cobra.Command{
 		Use:   "set SUBCOMMAND",
 		Short: "Set images, environment variables, resources and files of boxes and stacks",
@@ -49,20 +49,20 @@ func newImageCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cob
 
 		# Print the updated file in YAML format, without contacting the server
 		kubectl modelbox set image -f box.yaml web=nginx:1.9.1 --local -o yaml`)
-	cmd.ValidArgsFunction = boxes.CompleteNamesAndContainers(f)
-	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
+	cmd.ValidArgsFunction = cliutil.CompleteNamesAndContainers(f)
+	return cliutil.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
 		resources, images, err := cmdutil.GetResourcesAndPairs(arguments, "image")
 		if err != nil {
 			return nil, err
 		}
 		refuseChildren("image")
-		return slices.Concat(boxes.Arguments(resources), images), nil
+		return slices.Concat(cliutil.Arguments(resources), images), nil
 	})
 }
 
 func newEnvCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := kubectlset.NewCmdEnv(f, streams)
-	cmd.ValidArgsFunction = boxes.CompleteNames(f)
+	cmd.ValidArgsFunction = cliutil.CompleteNames(f)
 	cmd.Use = "env (-f FILENAME | NAME | TYPE/NAME) KEY_1=VAL_1 ... KEY_N=VAL_N"
 	cmd.Short = "Update the environment variables of boxes and stacks"
 	cmd.Long = "List or update the environment variables of boxes and stacks, in all containers or in those that --containers selects. " +
@@ -76,7 +76,7 @@ func newEnvCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra
 
 		# Set environment variables of a component of stack shop from a Secret, with a prefix
 		kubectl modelbox set env mst/shop --containers=web --from=secret/credentials --prefix=DB_`)
-	return boxes.Adapt(cmd, func(cmd *cobra.Command, arguments []string) ([]string, error) {
+	return cliutil.Adapt(cmd, func(cmd *cobra.Command, arguments []string) ([]string, error) {
 		if !cmdutil.GetFlagBool(cmd, "list") {
 			refuseChildren("env")
 		}
@@ -84,13 +84,13 @@ func newEnvCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra
 		if !ok {
 			return arguments, nil // which the command refuses
 		}
-		return slices.Concat(boxes.Arguments(resources), variables), nil
+		return slices.Concat(cliutil.Arguments(resources), variables), nil
 	})
 }
 
 func newResourcesCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
 	cmd := kubectlset.NewCmdResources(f, streams)
-	cmd.ValidArgsFunction = boxes.CompleteNames(f)
+	cmd.ValidArgsFunction = cliutil.CompleteNames(f)
 	cmd.Use = "resources (-f FILENAME | NAME | TYPE/NAME) [--limits=LIMITS] [--requests=REQUESTS]"
 	cmd.Short = "Update the resource requests and limits of boxes and stacks"
 	cmd.Long = "Update the resource requests and limits of boxes and stacks, in all containers or in those that --containers selects. " +
@@ -101,8 +101,8 @@ func newResourcesCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) 
 
 		# Set the CPU requests of all components of stack shop
 		kubectl modelbox set resources mst/shop --requests=cpu=100m`)
-	return boxes.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
+	return cliutil.Adapt(cmd, func(_ *cobra.Command, arguments []string) ([]string, error) {
 		refuseChildren("resources")
-		return boxes.Arguments(arguments), nil
+		return cliutil.Arguments(arguments), nil
 	})
 }

@@ -15,12 +15,12 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // configOptions are those of "kubectl modelbox set config".
 type configOptions struct {
-	boxes.Action
+	cliutil.Action
 
 	// Config is the name of the config, which one of a box may be without.
 	Config string
@@ -36,7 +36,7 @@ type configOptions struct {
 }
 
 func newConfigCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &configOptions{Action: boxes.NewAction(streams, "config updated")}
+	o := &configOptions{Action: cliutil.NewAction(streams, "config updated")}
 	cmd := &cobra.Command{
 		Use:                   "config (NAME... | TYPE/NAME... | -f FILENAME) [--config=NAME] [--mount-path=PATH] [--from-file=[KEY=]SOURCE] [--from-literal=KEY=VALUE]",
 		DisableFlagsInUseLine: true,
@@ -52,8 +52,8 @@ func newConfigCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *co
 
 			# Replace all files of config "templates" with the files of a directory
 			kubectl modelbox set config web --config=templates --from-file=templates --prune`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)

@@ -22,13 +22,13 @@ import (
 	"k8s.io/kubectl/pkg/scheme"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // Options are those of the command.
 type Options struct {
 	genericiooptions.IOStreams
-	boxes.Selection
+	cliutil.Selection
 
 	// Watch shows the trees anew whenever they change.
 	Watch bool
@@ -43,7 +43,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox status".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	o := &Options{
 		IOStreams:  streams,
 		ShowEvents: true,
@@ -68,8 +68,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 			# Print the names of box web and its resources
 			kubectl modelbox status web -o name`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
@@ -88,7 +88,7 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 	if o.gatherer.kube, err = f.KubernetesClientSet(); err != nil {
 		return err
 	}
-	o.gatherer.model, err = boxes.NewClient(f)
+	o.gatherer.model, err = cliutil.NewClient(f)
 	return err
 }
 

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/tools/pager"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
@@ -34,7 +34,7 @@ type gatherer struct {
 }
 
 // gather reads what belongs to boxes and stacks.
-func (g *gatherer) gather(ctx context.Context, objects *boxes.Objects) (*world, error) {
+func (g *gatherer) gather(ctx context.Context, objects *cliutil.Objects) (*world, error) {
 	w := &world{boxes: slices.Clone(objects.Boxes)}
 	stacks := scopes(g, objects.Stacks)
 	for namespace, names := range stacks {

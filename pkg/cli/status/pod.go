@@ -8,7 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // podNode is a pod in the words of "kubectl get pods", with the message of what is wrong.
@@ -47,7 +47,7 @@ func podNode(pod *corev1.Pod) *node {
 		name:    "Pod/" + pod.Name,
 		object:  pod,
 		ready:   fmt.Sprintf("%d/%d", ready, len(pod.Spec.Containers)),
-		message: boxes.OneLine(message),
+		message: cliutil.OneLine(message),
 		health:  podHealth(pod, status, ready),
 	}
 	if pod.DeletionTimestamp != nil {

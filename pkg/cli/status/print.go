@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/terminal"
 )
 
@@ -119,7 +119,7 @@ func (p *printer) printEvents(out io.Writer, roots []*node, events []*corev1.Eve
 	rows := []row{{cells: []string{"LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"}}}
 	for _, event := range events {
 		r := row{column: 1, cells: []string{
-			duration.HumanDuration(p.now.Sub(lastSeen(event))), event.Type, event.Reason, names[event.InvolvedObject.UID], boxes.OneLine(event.Message),
+			duration.HumanDuration(p.now.Sub(lastSeen(event))), event.Type, event.Reason, names[event.InvolvedObject.UID], cliutil.OneLine(event.Message),
 		}}
 		if event.Type == corev1.EventTypeWarning {
 			r.colour = terminal.Yellow

@@ -21,7 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 var update = flag.Bool("update", false, "write what is printed into testdata")
@@ -59,7 +59,7 @@ func newPod(name, owner string, change func(*corev1.Pod)) *corev1.Pod {
 }
 
 // rollout is a box in the middle of a rollout that fails.
-func rollout() (*world, *boxes.Objects) {
+func rollout() (*world, *cliutil.Objects) {
 	box := newBox("web", "", metav1.ConditionFalse, "ImagePullBackOff", "1 of 3 pods: image nginx:nope\nnot found")
 	box.Status.ReadyReplicas = 2
 	box.Status.Conditions = append(box.Status.Conditions, metav1.Condition{
@@ -98,11 +98,11 @@ func rollout() (*world, *boxes.Objects) {
 	for i := range maxEvents {
 		w.events = append(w.events, event("web", corev1.EventTypeNormal, "Updated", time.Duration(i+2)*time.Minute))
 	}
-	return w, &boxes.Objects{Boxes: w.boxes}
+	return w, &cliutil.Objects{Boxes: w.boxes}
 }
 
 // starting is a stack of which one component is ready, one starts, one waits and one is outside, and a box that is none of its.
-func starting() (*world, *boxes.Objects) {
+func starting() (*world, *cliutil.Objects) {
 	stack := &modelv1.ModelStack{ObjectMeta: metaOf("shop", "", time.Hour)}
 	stack.Status = modelv1.ModelStackStatus{ReadyComponents: 2, TotalComponents: 4, Components: []modelv1.ModelStackComponentStatus{
 		{Name: "db", State: modelv1.ComponentReady},
@@ -139,12 +139,12 @@ func starting() (*world, *boxes.Objects) {
 			newPod("queue-b", "queue-set", func(pod *corev1.Pod) { pod.DeletionTimestamp = &metav1.Time{Time: now} }),
 		},
 	}
-	return w, &boxes.Objects{Stacks: []*modelv1.ModelStack{stack}, Boxes: w.boxes}
+	return w, &cliutil.Objects{Stacks: []*modelv1.ModelStack{stack}, Boxes: w.boxes}
 }
 
 func TestGolden(t *testing.T) {
 	for name, test := range map[string]struct {
-		world   func() (*world, *boxes.Objects)
+		world   func() (*world, *cliutil.Objects)
 		printer printer
 	}{
 		"rollout":    {rollout, printer{now: now}},

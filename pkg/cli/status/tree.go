@@ -17,7 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // health is how something is doing, for its colour.
@@ -53,7 +53,7 @@ type world struct {
 }
 
 // trees returns the trees of stacks, and those of boxes that are in none of them.
-func (w *world) trees(objects *boxes.Objects) []*node {
+func (w *world) trees(objects *cliutil.Objects) []*node {
 	children := w.byController()
 	var roots []*node
 	shown := map[types.UID]bool{}
@@ -146,7 +146,7 @@ func componentNode(component *modelv1.ModelStackComponentStatus) *node {
 	n := &node{
 		name:    "Component/" + component.Name,
 		status:  string(component.State),
-		message: boxes.OneLine(component.Message),
+		message: cliutil.OneLine(component.Message),
 		health:  underway,
 	}
 	switch component.State {
@@ -163,13 +163,13 @@ func componentNode(component *modelv1.ModelStackComponentStatus) *node {
 
 func boxNode(box *modelv1.ModelBox, children owned) *node {
 	n := summaryNode("ModelBox/", box, box.Status.Conditions)
-	n.ready = fmt.Sprintf("%d/%d", box.Status.ReadyReplicas, boxes.DesiredReplicas(box))
+	n.ready = fmt.Sprintf("%d/%d", box.Status.ReadyReplicas, cliutil.DesiredReplicas(box))
 	n.nodes = children.under(box)
 	return n
 }
 
 func summaryNode(kind string, object metav1.Object, conditions []metav1.Condition) *node {
-	summary := boxes.SummaryOf(object, conditions)
+	summary := cliutil.SummaryOf(object, conditions)
 	n := &node{name: kind + object.GetName(), object: object, status: summary.Reason, health: underway}
 	switch {
 	case summary.IsReady:
@@ -178,7 +178,7 @@ func summaryNode(kind string, object metav1.Object, conditions []metav1.Conditio
 	case summary.IsStalled:
 		n.health = failing
 	}
-	n.message = boxes.OneLine(summary.Message)
+	n.message = cliutil.OneLine(summary.Message)
 	return n
 }
 
@@ -204,7 +204,7 @@ func deploymentNode(deployment *appsv1.Deployment, children owned) *node {
 		isFailure := condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue ||
 			condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse
 		if isFailure {
-			n.status, n.message, n.health = condition.Reason, boxes.OneLine(condition.Message), failing
+			n.status, n.message, n.health = condition.Reason, cliutil.OneLine(condition.Message), failing
 		}
 	}
 	return n
@@ -219,7 +219,7 @@ func replicaSetNode(set *appsv1.ReplicaSet, children owned) *node {
 	for i := range set.Status.Conditions {
 		condition := &set.Status.Conditions[i]
 		if condition.Type == appsv1.ReplicaSetReplicaFailure && condition.Status == corev1.ConditionTrue {
-			n.status, n.message, n.health = condition.Reason, boxes.OneLine(condition.Message), failing
+			n.status, n.message, n.health = condition.Reason, cliutil.OneLine(condition.Message), failing
 		}
 	}
 	return n

@@ -23,7 +23,7 @@ import (
 	"k8s.io/kubectl/pkg/util/term"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/terminal"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
 )
@@ -43,10 +43,10 @@ type watcher struct {
 }
 
 // runWatch shows the trees anew whenever they change, until the context ends.
-func (o *Options) runWatch(ctx context.Context, objects *boxes.Objects) error {
+func (o *Options) runWatch(ctx context.Context, objects *cliutil.Objects) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	w, err := o.startWatcher(ctx, end, len(objects.Stacks) > 0 || o.All() && o.SelectsType(boxes.Stacks))
+	w, err := o.startWatcher(ctx, end, len(objects.Stacks) > 0 || o.All() && o.SelectsType(cliutil.Stacks))
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (o *Options) startWatcher(ctx context.Context, end context.CancelCauseFunc,
 }
 
 // now is what is there now, and which of it is selected.
-func (w *watcher) now(selection *boxes.Selection, named sets.Set[types.UID]) (*world, *boxes.Objects) {
+func (w *watcher) now(selection *cliutil.Selection, named sets.Set[types.UID]) (*world, *cliutil.Objects) {
 	world := &world{
 		boxes:        stored[*modelv1.ModelBox](w.boxes),
 		deployments:  stored[*appsv1.Deployment](w.deployments),
@@ -182,14 +182,14 @@ func (w *watcher) now(selection *boxes.Selection, named sets.Set[types.UID]) (*w
 		}
 		return named.Has(object.GetUID())
 	}
-	selected := &boxes.Objects{}
+	selected := &cliutil.Objects{}
 	for _, box := range world.boxes {
-		if isSelected(boxes.Boxes, box) {
+		if isSelected(cliutil.Boxes, box) {
 			selected.Boxes = append(selected.Boxes, box)
 		}
 	}
 	for _, stack := range stored[*modelv1.ModelStack](w.stacks) {
-		if isSelected(boxes.Stacks, stack) {
+		if isSelected(cliutil.Stacks, stack) {
 			selected.Stacks = append(selected.Stacks, stack)
 		}
 	}

@@ -22,14 +22,14 @@ import (
 	metrics "k8s.io/metrics/pkg/client/clientset/versioned"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
 // Options are those of the command.
 type Options struct {
 	genericiooptions.IOStreams
-	boxes.Selection
+	cliutil.Selection
 
 	// SortBy is "cpu" or "memory" for those that use the most first, "" for the order of names.
 	SortBy string
@@ -57,8 +57,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 			# Show metrics for the boxes of stack shop, sorted by memory
 			kubectl modelbox top mst/shop --sort-by=memory`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmd.Flags().StringVar(&o.SortBy, "sort-by", o.SortBy, "If non-empty, sort boxes using specified field. The field can be either 'cpu' or 'memory'.")
@@ -100,7 +100,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	selected, err := boxes.WithComponents(ctx, o.boxes, objects)
+	selected, err := cliutil.WithComponents(ctx, o.boxes, objects)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
@@ -44,7 +44,7 @@ const (
 // Options are the options of the command.
 type Options struct {
 	genericiooptions.IOStreams
-	boxes.Selection
+	cliutil.Selection
 
 	// For is what to wait for: forReady or forDelete.
 	For string
@@ -62,7 +62,7 @@ type Options struct {
 
 // NewCommand returns the command "kubectl modelbox wait".
 func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	o := &Options{
 		IOStreams:  streams,
 		For:        forReady,
@@ -92,8 +92,8 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 
 			# Delete box web, and wait for the deletion
 			kubectl delete mb/web --wait=false && kubectl modelbox wait web --for=delete`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	o.PrintFlags.AddFlags(cmd)
@@ -111,7 +111,7 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 		return err
 	}
 	var err error
-	if o.client, err = boxes.NewClient(f); err != nil {
+	if o.client, err = cliutil.NewClient(f); err != nil {
 		return err
 	}
 	if o.printer, err = o.PrintFlags.ToPrinter(); err != nil {
@@ -187,13 +187,13 @@ func (o *Options) timeout() time.Duration {
 type waiter struct {
 	name     string
 	resource string
-	object   boxes.Object
+	object   cliutil.Object
 	latest   runtime.Object
 	client   versioned.Interface
 	display  *display
 }
 
-func (o *Options) newWaiter(resource string, object boxes.Object) *waiter {
+func (o *Options) newWaiter(resource string, object cliutil.Object) *waiter {
 	return &waiter{name: resource + "/" + object.GetName(), resource: resource, object: object, latest: object, client: o.client, display: o.display}
 }
 
@@ -205,7 +205,7 @@ func (w *waiter) wait(ctx context.Context, patiently bool) error {
 	if !patiently {
 		return w.timedOut()
 	}
-	err := boxes.Until(ctx, w.client, w.resource, w.object, func(object runtime.Object) (bool, error) {
+	err := cliutil.Until(ctx, w.client, w.resource, w.object, func(object runtime.Object) (bool, error) {
 		w.latest = object
 		w.show()
 		return w.look()
@@ -226,14 +226,14 @@ func (w *waiter) look() (bool, error) {
 	case summary.IsReady:
 		return true, nil
 	case summary.IsStalled, summary.Reason == modelv1.ReasonPaused:
-		return false, fmt.Errorf("%s will not become ready: %s: %s", w.name, summary.Reason, boxes.OneLine(summary.Message))
+		return false, fmt.Errorf("%s will not become ready: %s: %s", w.name, summary.Reason, cliutil.OneLine(summary.Message))
 	}
 	return false, nil
 }
 
 func (w *waiter) timedOut() error {
 	summary := summaryOf(w.latest)
-	return fmt.Errorf("timed out waiting for the condition on %s: %s: %s", w.name, summary.Reason, boxes.OneLine(summary.Message))
+	return fmt.Errorf("timed out waiting for the condition on %s: %s: %s", w.name, summary.Reason, cliutil.OneLine(summary.Message))
 }
 
 func (w *waiter) show() { w.display.show(w.name, progressOf(w.latest)) }

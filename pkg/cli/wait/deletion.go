@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // waitForDeletion returns nil when the object is gone, also where another one has its name by then, and an error when the context ends
@@ -27,7 +27,7 @@ func (w *waiter) waitForDeletion(ctx context.Context, patiently bool) error {
 		found, ok := object.(metav1.Object)
 		return !ok || found.GetUID() != w.object.GetUID()
 	}
-	_, err := watchtools.UntilWithSync(ctx, boxes.NewListerWatcher(w.client, w.resource, w.object), w.object, func(store cache.Store) (bool, error) {
+	_, err := watchtools.UntilWithSync(ctx, cliutil.NewListerWatcher(w.client, w.resource, w.object), w.object, func(store cache.Store) (bool, error) {
 		return !slices.ContainsFunc(store.List(), func(object any) bool { return !isGone(object) }), nil
 	}, func(event watch.Event) (bool, error) {
 		switch {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/boxes"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // progress is how far a box or a component is.
@@ -25,14 +25,14 @@ type progress struct {
 }
 
 // summaryOf sums up a box or a stack.
-func summaryOf(object runtime.Object) boxes.Summary {
+func summaryOf(object runtime.Object) cliutil.Summary {
 	switch object := object.(type) {
 	case *modelv1.ModelBox:
-		return boxes.SummaryOf(object, object.Status.Conditions)
+		return cliutil.SummaryOf(object, object.Status.Conditions)
 	case *modelv1.ModelStack:
-		return boxes.SummaryOf(object, object.Status.Conditions)
+		return cliutil.SummaryOf(object, object.Status.Conditions)
 	}
-	return boxes.Summary{}
+	return cliutil.Summary{}
 }
 
 // progressOf returns how far a box is, or each component of a stack.
@@ -40,15 +40,15 @@ func progressOf(object runtime.Object) []progress {
 	summary := summaryOf(object)
 	switch object := object.(type) {
 	case *modelv1.ModelBox:
-		p := progress{name: object.Name, total: boxes.DesiredReplicas(object), isReady: summary.IsReady, isStalled: summary.IsStalled}
-		p.reason, p.message = summary.Reason, boxes.OneLine(summary.Message)
+		p := progress{name: object.Name, total: cliutil.DesiredReplicas(object), isReady: summary.IsReady, isStalled: summary.IsStalled}
+		p.reason, p.message = summary.Reason, cliutil.OneLine(summary.Message)
 		if object.Status.ObservedGeneration == object.Generation {
 			p.done = min(object.Status.UpdatedReplicas, object.Status.AvailableReplicas)
 		}
 		return []progress{p}
 	case *modelv1.ModelStack:
 		if object.Status.ObservedGeneration < object.Generation {
-			return []progress{{name: object.Name, reason: summary.Reason, message: boxes.OneLine(summary.Message)}}
+			return []progress{{name: object.Name, reason: summary.Reason, message: cliutil.OneLine(summary.Message)}}
 		}
 		var all []progress
 		for i := range object.Status.Components {
@@ -66,7 +66,7 @@ func componentProgress(stack *modelv1.ModelStack, status *modelv1.ModelStackComp
 		isReady:   status.State == modelv1.ComponentReady,
 		isStalled: status.State == modelv1.ComponentStalled,
 		reason:    status.Reason,
-		message:   boxes.OneLine(status.Message),
+		message:   cliutil.OneLine(status.Message),
 	}
 	if p.reason == "" {
 		p.reason = string(status.State)

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package boxes is what the commands of the plugin share: how boxes and stacks are named in arguments and completed, how they
-// are summed up, and what kubectl's own commands have to know to work on them.
-package boxes
+// Package cliutil has the shared code of the commands of the plugin. It selects boxes and stacks by arguments and flags, completes
+// their names, sums up their state, and adapts commands of kubectl to them.
+package cliutil
 
 import (
 	"sync"
