@@ -53,6 +53,10 @@ func TestDiff(t *testing.T) {
 			name: "as an object", arguments: []string{"diff", "web", "--output=jsonpath={.kind} {.children[0].action}"}, fails: differs,
 			output: []string{"ModelBoxDiff Update"}, requests: []string{"GET modelboxes/web/diff"},
 		},
+		{
+			name: "several in YAML, as documents", arguments: []string{"diff", "web", "mail", "--output=yaml"}, fails: differs,
+			prints: []string{"kind: ModelBoxDiff\nmetadata:\n  name: web\n---\napiVersion: model.github.com/v1\n"}, requests: []string{"GET modelboxes/web/diff", "GET modelboxes/mail/diff"},
+		},
 		{name: "nothing", arguments: []string{"diff"}, fails: "must be specified"},
 		{name: "a box that is not found", arguments: []string{"diff", "nope"}, fails: `"nope" not found`},
 		{

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/cli-runtime/pkg/printers"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/scheme"
 	"k8s.io/kubectl/pkg/util/templates"
@@ -28,10 +29,11 @@ type Options struct {
 	genericiooptions.IOStreams
 	cliutil.Selection
 
-	// PrintFlags print the diffs as objects, where they are told to.
+	// PrintFlags print the diffs as objects if they have an output format.
 	PrintFlags *genericclioptions.PrintFlags
 
-	model versioned.Interface
+	client  versioned.Interface
+	printer printers.ResourcePrinter // nil without an output format
 }
 
 // NewCommand returns the command "kubectl modelbox diff".
@@ -76,7 +78,12 @@ func (o *Options) Complete(f cmdutil.Factory, arguments []string) error {
 		return err
 	}
 	var err error
-	o.model, err = cliutil.NewClient(f)
+	if o.client, err = cliutil.NewClient(f); err != nil {
+		return err
+	}
+	if *o.PrintFlags.OutputFormat != "" {
+		o.printer, err = o.PrintFlags.ToPrinter()
+	}
 	return err
 }
 
@@ -97,15 +104,11 @@ func (o *Options) Run(ctx context.Context) (bool, error) {
 	isDifferent := false
 	for _, diff := range diffs {
 		isDifferent = isDifferent || differs(diff)
-		if *o.PrintFlags.OutputFormat == "" {
+		if o.printer == nil {
 			printDiff(o.Out, o.ErrOut, diff)
 			continue
 		}
-		printer, err := o.PrintFlags.ToPrinter()
-		if err != nil {
-			return false, err
-		}
-		if err := printer.PrintObj(diff, o.Out); err != nil {
+		if err := o.printer.PrintObj(diff, o.Out); err != nil {
 			return false, err
 		}
 	}
@@ -121,7 +124,7 @@ func (o *Options) diffs(ctx context.Context) ([]*modelv1.ModelBoxDiff, error) {
 	var diffs []*modelv1.ModelBoxDiff
 	for _, stack := range selected.Stacks {
 		list := &metav1.List{}
-		if err := o.RequestSubresource(ctx, o.model, cliutil.Stacks, stack, "diff", list); err != nil {
+		if err := o.RequestSubresource(ctx, o.client, cliutil.Stacks, stack, "diff", list); err != nil {
 			return nil, err
 		}
 		for i := range list.Items {
@@ -134,7 +137,7 @@ func (o *Options) diffs(ctx context.Context) ([]*modelv1.ModelBoxDiff, error) {
 	}
 	for _, box := range selected.Boxes {
 		diff := &modelv1.ModelBoxDiff{}
-		if err := o.RequestSubresource(ctx, o.model, cliutil.Boxes, box, "diff", diff); err != nil {
+		if err := o.RequestSubresource(ctx, o.client, cliutil.Boxes, box, "diff", diff); err != nil {
 			return nil, err
 		}
 		diffs = append(diffs, diff)
