@@ -60,6 +60,15 @@ func TestDiff(t *testing.T) {
 		{name: "nothing", arguments: []string{"diff"}, fails: "must be specified"},
 		{name: "a box that is not found", arguments: []string{"diff", "nope"}, fails: `"nope" not found`},
 		{
+			name: "the other boxes if one is not found", arguments: []string{"diff", "nope", "web"}, fails: `"nope" not found`,
+			requests: []string{"GET modelboxes/web/diff"}, output: []string{"ModelBox/web", "  Deployment/web: Update"},
+		},
+		{
+			name: "the other boxes if a stack may not be compared", arguments: []string{"diff", "mst/shop", "web"}, fails: "modelstacks/diff.model.github.com is forbidden",
+			answers:  map[string]runtime.Object{"GET modelstacks/shop/diff": forbidden("modelstacks/diff")},
+			requests: []string{"GET modelstacks/shop/diff", "GET modelboxes/web/diff"}, output: []string{"ModelBox/web", "  Deployment/web: Update"},
+		},
+		{
 			name: "a box that may not be compared", arguments: []string{"diff", "web"}, fails: "modelboxes/diff.model.github.com is forbidden",
 			answers: map[string]runtime.Object{"GET modelboxes/web/diff": forbidden("modelboxes/diff")}, requests: []string{"GET modelboxes/web/diff"},
 		},
@@ -76,8 +85,17 @@ func TestDiffEndsAsTheCommandDiffDoes(t *testing.T) {
 	if _, _, err := run(t, &cluster{objects: objects, answers: answers}, "diff", "web"); !errors.Is(err, cmdutil.ErrExit) {
 		t.Errorf("differences: got %v, want an end with 1", err)
 	}
-	var ended exit
-	if _, _, err := run(t, &cluster{objects: objects}, "diff", "web"); !errors.As(err, &ended) || ended.code < 2 {
-		t.Errorf("an error: got %v, %d, want an end with more than 1", err, ended.code)
+	for _, row := range []struct {
+		name      string
+		answers   map[string]runtime.Object
+		arguments []string
+	}{
+		{"an error", nil, []string{"diff", "web"}},
+		{"an error beside differences", answers, []string{"diff", "web", "nope"}},
+	} {
+		var ended exit
+		if _, _, err := run(t, &cluster{objects: objects, answers: row.answers}, row.arguments...); !errors.As(err, &ended) || ended.code < 2 {
+			t.Errorf("%s: got %v, %d, want an end with more than 1", row.name, err, ended.code)
+		}
 	}
 }

@@ -57,6 +57,17 @@ func TestRender(t *testing.T) {
 		{name: "a file without boxes", arguments: []string{"render"}, file: `{apiVersion: v1, kind: Pod, metadata: {name: other}}`, fails: "No boxes or stacks found in the files"},
 		{name: "nothing", arguments: []string{"render"}, fails: "must be specified"},
 		{name: "a box that is not found", arguments: []string{"render", "nope"}, fails: `"nope" not found`},
+		{name: "a box that is not found, in JSON", arguments: []string{"render", "nope", "--output=json"}, fails: `"nope" not found`},
+		{
+			name: "the other boxes if one is not found", arguments: []string{"render", "nope", "web", "-o", "name"}, fails: `"nope" not found`,
+			requests: []string{"GET modelboxes/web/render"}, output: []string{"deployment.apps/web", "service/web"},
+		},
+		{
+			name: "the other boxes if a stack may not be rendered", arguments: []string{"render", "mst/shop", "web", "-o", "name"},
+			answers:  map[string]runtime.Object{"GET modelstacks/shop/render": forbidden("modelstacks/render")},
+			fails:    "rendering shop: modelstacks/render.model.github.com is forbidden",
+			requests: []string{"GET modelstacks/shop/render", "GET modelboxes/web/render"}, output: []string{"deployment.apps/web", "service/web"},
+		},
 		{
 			name: "a box that may not be rendered", arguments: []string{"render", "mail", "web"},
 			answers: map[string]runtime.Object{"GET modelboxes/web/render": forbidden("modelboxes/render")},

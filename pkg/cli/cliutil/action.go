@@ -77,9 +77,9 @@ func (a *Action) dryRun() []string {
 	return nil
 }
 
-// forEach calls the function for each object. Like kubectl it goes on with the others where the selection has an error or the
-// function returns one. It returns all of these errors.
-func forEach(selected *Objects, err error, do func(resource string, object Object) error) error {
+// ForEach calls the function for each object. Like kubectl, it continues with the other objects if the selection has an error or the
+// function returns one. It returns all errors.
+func ForEach(selected *Objects, err error, do func(resource string, object Object) error) error {
 	errs := []error{err}
 	if selected != nil {
 		for resource, object := range selected.All() {
@@ -102,7 +102,7 @@ func (a *Action) ValidateSubresource() error {
 func (a *Action) CreateSubresource(ctx context.Context, selection func() (*Objects, error), subresource string, body runtime.Object, doing string) error {
 	options := metav1.CreateOptions{FieldManager: a.FieldManager, DryRun: a.dryRun()}
 	selected, err := selection()
-	return forEach(selected, err, func(resource string, object Object) error {
+	return ForEach(selected, err, func(resource string, object Object) error {
 		answer, err := a.client.ModelV1().RESTClient().Post().UseProtobufAsDefault().
 			Namespace(object.GetNamespace()).Resource(resource).Name(object.GetName()).SubResource(subresource).
 			VersionedParams(&options, modelscheme.ParameterCodec).Body(body).Do(ctx).Get()

@@ -21,7 +21,7 @@ import (
 // client changes meanwhile is refused as a conflict.
 func (a *Action) Change(ctx context.Context, change func(*modelv1.ModelBox) error) error {
 	selected, err := a.GetBoxes()
-	return forEach(selected, err, func(_ string, object Object) error {
+	return ForEach(selected, err, func(_ string, object Object) error {
 		changed, err := a.changed(ctx, object.(*modelv1.ModelBox), change)
 		if err == nil {
 			err = a.printer.PrintObj(changed, a.Out)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -95,52 +96,49 @@ func (o *Options) Validate() error {
 	return o.Selection.Validate()
 }
 
-// Run prints the diffs, and returns whether anything differs.
+// Run prints the diffs, and returns whether anything differs. The error has the objects that cannot be compared.
 func (o *Options) Run(ctx context.Context) (bool, error) {
-	diffs, err := o.diffs(ctx)
-	if err != nil {
-		return false, err
-	}
 	isDifferent := false
-	for _, diff := range diffs {
-		isDifferent = isDifferent || differs(diff)
-		if o.printer == nil {
-			printDiff(o.Out, o.ErrOut, diff)
-			continue
+	selected, err := o.GetOrRead()
+	err = cliutil.ForEach(selected, err, func(resource string, object cliutil.Object) error {
+		diffs, err := o.diffs(ctx, resource, object)
+		if err != nil {
+			return err
 		}
-		if err := o.printer.PrintObj(diff, o.Out); err != nil {
-			return false, err
+		for _, diff := range diffs {
+			isDifferent = isDifferent || differs(diff)
+			if err := o.print(diff); err != nil {
+				return err
+			}
 		}
-	}
-	return isDifferent, nil
+		return nil
+	})
+	return isDifferent, utilerrors.Reduce(err)
 }
 
-// diffs asks for the diffs of all boxes that are selected, and of those of all stacks.
-func (o *Options) diffs(ctx context.Context) ([]*modelv1.ModelBoxDiff, error) {
-	selected, err := o.GetOrRead()
-	if err != nil {
+// diffs requests the diff of a box, or the diffs of the boxes of a stack.
+func (o *Options) diffs(ctx context.Context, resource string, object cliutil.Object) ([]*modelv1.ModelBoxDiff, error) {
+	if resource == cliutil.Boxes {
+		diff := &modelv1.ModelBoxDiff{}
+		return []*modelv1.ModelBoxDiff{diff}, o.RequestSubresource(ctx, o.client, resource, object, "diff", diff)
+	}
+	list := &metav1.List{}
+	if err := o.RequestSubresource(ctx, o.client, resource, object, "diff", list); err != nil {
 		return nil, err
 	}
-	var diffs []*modelv1.ModelBoxDiff
-	for _, stack := range selected.Stacks {
-		list := &metav1.List{}
-		if err := o.RequestSubresource(ctx, o.client, cliutil.Stacks, stack, "diff", list); err != nil {
-			return nil, err
+	diffs := make([]*modelv1.ModelBoxDiff, len(list.Items))
+	for i := range list.Items {
+		if err := json.Unmarshal(list.Items[i].Raw, &diffs[i]); err != nil {
+			return nil, fmt.Errorf("reading the diff of %s: %w", object.GetName(), err)
 		}
-		for i := range list.Items {
-			diff := &modelv1.ModelBoxDiff{}
-			if err := json.Unmarshal(list.Items[i].Raw, diff); err != nil {
-				return nil, fmt.Errorf("reading the diff of %s: %w", stack.Name, err)
-			}
-			diffs = append(diffs, diff)
-		}
-	}
-	for _, box := range selected.Boxes {
-		diff := &modelv1.ModelBoxDiff{}
-		if err := o.RequestSubresource(ctx, o.client, cliutil.Boxes, box, "diff", diff); err != nil {
-			return nil, err
-		}
-		diffs = append(diffs, diff)
 	}
 	return diffs, nil
+}
+
+func (o *Options) print(diff *modelv1.ModelBoxDiff) error {
+	if o.printer != nil {
+		return o.printer.PrintObj(diff, o.Out)
+	}
+	printDiff(o.Out, o.ErrOut, diff)
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -77,27 +78,37 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, arguments []stri
 	return err
 }
 
-// Run prints what the boxes and the stacks become, up to the first that cannot be rendered.
+// Run prints the children of the boxes and the stacks. The error has the objects that cannot be rendered.
 func (o *Options) Run(ctx context.Context) error {
-	selected, err := o.GetOrRead()
-	if err != nil {
-		return err
-	}
 	var children []runtime.Object
-	for resource, object := range selected.All() {
-		rendered := &metav1.List{}
-		if err := o.RequestSubresource(ctx, o.client, resource, object, "render", rendered); err != nil {
-			return fmt.Errorf("rendering %s: %w", object.GetName(), err)
-		}
-		for i := range rendered.Items {
-			child := &unstructured.Unstructured{}
-			if err := child.UnmarshalJSON(rendered.Items[i].Raw); err != nil {
-				return fmt.Errorf("decoding the children of %s: %w", object.GetName(), err)
-			}
-			children = append(children, child)
-		}
+	selected, err := o.GetOrRead()
+	err = cliutil.ForEach(selected, err, func(resource string, object cliutil.Object) error {
+		rendered, err := o.render(ctx, resource, object)
+		children = append(children, rendered...)
+		return err
+	})
+	if len(children) == 0 && err != nil {
+		return utilerrors.Reduce(err)
 	}
-	return o.print(children)
+	err = utilerrors.Flatten(utilerrors.NewAggregate([]error{err, o.print(children)}))
+	return utilerrors.Reduce(err)
+}
+
+// render requests the children of a box or a stack.
+func (o *Options) render(ctx context.Context, resource string, object cliutil.Object) ([]runtime.Object, error) {
+	rendered := &metav1.List{}
+	if err := o.RequestSubresource(ctx, o.client, resource, object, "render", rendered); err != nil {
+		return nil, fmt.Errorf("rendering %s: %w", object.GetName(), err)
+	}
+	children := make([]runtime.Object, len(rendered.Items))
+	for i := range rendered.Items {
+		child := &unstructured.Unstructured{}
+		if err := child.UnmarshalJSON(rendered.Items[i].Raw); err != nil {
+			return nil, fmt.Errorf("decoding the children of %s: %w", object.GetName(), err)
+		}
+		children[i] = child
+	}
+	return children, nil
 }
 
 // print prints YAML documents and names one after the other, and JSON as one List.
