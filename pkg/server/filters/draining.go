@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/felixge/httpsnoop"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/http2drain"
@@ -120,9 +121,8 @@ func (d *drainer) observe(handler http.Handler) http.Handler {
 			handler.ServeHTTP(w, r)
 			return
 		}
-		recorder := &statusRecorder{ResponseWriter: w, status: http.StatusOK}
-		handler.ServeHTTP(recorder, r)
-		d.unready.Store(recorder.status != http.StatusOK)
+		response := httpsnoop.CaptureMetrics(handler, w, r)
+		d.unready.Store(response.Code != http.StatusOK)
 	})
 }
 

@@ -6,6 +6,8 @@ package filters
 import (
 	"fmt"
 	"net/http"
+
+	"github.com/felixge/httpsnoop"
 )
 
 // withShortage adds a line to /readyz?verbose while boxes may not grow. It is no check of its own: a server that is not ready cannot
@@ -19,22 +21,9 @@ func withShortage(handler http.Handler, shortage func() error) http.Handler {
 			handler.ServeHTTP(w, r)
 			return
 		}
-		recorder := &statusRecorder{ResponseWriter: w, status: http.StatusOK}
-		handler.ServeHTTP(recorder, r)
-		if err := shortage(); err != nil && recorder.status == http.StatusOK {
+		response := httpsnoop.CaptureMetrics(handler, w, r)
+		if err := shortage(); err != nil && response.Code == http.StatusOK {
 			fmt.Fprintf(w, "warn: boxes may not grow: %v\n", err)
 		}
 	})
-}
-
-// statusRecorder knows what was answered.
-type statusRecorder struct {
-	http.ResponseWriter
-	status int
-}
-
-// WriteHeader keeps the status and passes it on.
-func (r *statusRecorder) WriteHeader(status int) {
-	r.status = status
-	r.ResponseWriter.WriteHeader(status)
 }
