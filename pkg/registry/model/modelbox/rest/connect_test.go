@@ -178,7 +178,7 @@ func TestConnect(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			access := &testAccess{err: row.access}
 			exec := *storage.Exec
-			exec.cluster, exec.access, exec.permissions = row.cluster, access, permissions{row.authorizer}
+			exec.children, exec.access, exec.permissions = row.cluster, access, permissions{row.authorizer}
 			ctx := genericapirequest.WithUser(inDefault(t), &user.DefaultInfo{Name: "anna"})
 			ctx = genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{Verb: row.verb, Resource: "modelboxes", Subresource: "exec", Name: row.box})
 			_, err := exec.Connect(ctx, row.box, row.options, nil)

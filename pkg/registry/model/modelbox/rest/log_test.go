@@ -39,7 +39,7 @@ func logsOf(t *testing.T, storage *testStorage, authorizer authorizer.Unconditio
 func logsFor(ctx context.Context, t *testing.T, storage *testStorage, authorizer authorizer.UnconditionalAuthorizer, cluster *testCluster, access *testAccess, name string, options *model.ModelBoxLogOptions) (io.ReadCloser, error) {
 	t.Helper()
 	log := *storage.Log
-	log.cluster, log.access, log.permissions = cluster, access, permissions{authorizer}
+	log.children, log.access, log.permissions = cluster, access, permissions{authorizer}
 	ctx = genericapirequest.WithUser(genericapirequest.WithNamespace(ctx, metav1.NamespaceDefault), &user.DefaultInfo{Name: "anna"})
 	streamer, err := log.Get(ctx, name, options)
 	if err != nil {

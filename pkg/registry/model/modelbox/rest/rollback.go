@@ -36,7 +36,7 @@ import (
 type RollbackREST struct {
 	scheme   *runtime.Scheme
 	boxes    *subresource.Updater[*model.ModelBox]
-	cluster  modelbox.ChildReader
+	children modelbox.ChildReader
 	recorder events.EventRecorder
 	requests *revisionRequests
 }
@@ -122,7 +122,7 @@ func (r *RollbackREST) earlierBox(ctx context.Context, box *model.ModelBox, numb
 		return 0, nil, err
 	}
 	defer end()
-	revisions, err := readRevisions(ctx, r.cluster, served)
+	revisions, err := readRevisions(ctx, r.children, served)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -234,7 +234,7 @@ func (r *RollbackREST) claimSizes(ctx context.Context, earlier *model.ModelBox) 
 		return nil, err
 	}
 	return modelbox.ReadCluster(ctx, func(ctx context.Context) (map[string]resource.Quantity, error) {
-		return r.cluster.ClaimSizes(ctx, served)
+		return r.children.ClaimSizes(ctx, served)
 	})
 }
 

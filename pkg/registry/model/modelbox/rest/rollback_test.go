@@ -34,7 +34,7 @@ func newRollback(storage *testStorage, admit admission.Interface, revisions ...m
 	boxes := *rollback.boxes
 	boxes.Admission = admit
 	recorder := events.NewFakeRecorder(10)
-	rollback.boxes, rollback.cluster, rollback.recorder = &boxes, &testCluster{revisions: revisions}, recorder
+	rollback.boxes, rollback.children, rollback.recorder = &boxes, &testCluster{revisions: revisions}, recorder
 	return &rollback, recorder.Events
 }
 
@@ -255,7 +255,7 @@ func TestRollbackKeepsStorageThatGrew(t *testing.T) {
 			before := create(t, storage, newBox(data(row.present)))
 			rollback, _ := newRollback(storage, nil, revisionOf(t, before, 1, data(row.then)), revisionOf(t, before, 2))
 			if row.claim != "" {
-				rollback.cluster.(*testCluster).claims = map[string]resource.Quantity{"data": resource.MustParse(row.claim)}
+				rollback.children.(*testCluster).claims = map[string]resource.Quantity{"data": resource.MustParse(row.claim)}
 			}
 			warnings := &recordedWarnings{}
 			if _, err := rollback.Create(warning.WithWarningRecorder(asAnna(t), warnings), "web", &model.ModelBoxRollback{}, nil, &metav1.CreateOptions{}); err != nil {
@@ -302,7 +302,7 @@ func TestRollbackWithoutAnAnswerOfTheCluster(t *testing.T) {
 	storage := newStorage(t)
 	create(t, storage, newBox())
 	rollback, _ := newRollback(storage, nil)
-	rollback.cluster = &testCluster{err: errors.New("it is away")}
+	rollback.children = &testCluster{err: errors.New("it is away")}
 	_, err := rollback.Create(asAnna(t), "web", &model.ModelBoxRollback{}, nil, &metav1.CreateOptions{})
 	if !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is away") {
 		t.Errorf("got %v", err)
