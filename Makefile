@@ -140,6 +140,10 @@ test: build clients test-images ## Run all tests, and print where the time goes
 test-unit: ## Run the tests that need nothing but Go, without what takes long
 	@go test -short $(UNIT_PACKAGES)
 
+.PHONY: test-cost
+test-cost: ## Compare the allocations of requests with those of the last release, on a machine without other work
+	@MODELBOX_TEST_COST=true go test ./cmd/modelbox-apiserver/app/testing -run '^TestCostOfRequests$$' -count=1
+
 .PHONY: test-race
 test-race: ## Run the tests that need nothing but Go with the race detector
 	@CGO_ENABLED=1 go test -race $(UNIT_PACKAGES) -timeout 30m

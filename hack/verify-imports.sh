@@ -17,6 +17,7 @@ declare -A may_import=(
   [pkg/render]="pkg/apis pkg/render"
   [pkg/apply]="pkg/apis pkg/generated pkg/render pkg/apply"
   [pkg/generated]="pkg/apis pkg/generated"
+  [pkg/costtest]="pkg/apis pkg/version"
   [pkg/registry]="pkg/apis pkg/render pkg/registry"
   [pkg/registry/model/modelbox/boxchildren]="pkg/apis pkg/apply pkg/hostcluster pkg/render"
   [pkg/registry/model/modelbox/podaccess]="pkg/apis pkg/hostcluster"
@@ -42,8 +43,10 @@ declare -A may_import=(
 
 # For a folder, the further folders that the tests of its packages may import.
 declare -A tests_may_import=(
+  [cmd]="pkg/costtest"
   [pkg/apply]="pkg/controller/fixture"
-  [pkg/controller/modelbox]="pkg/registry/model/modelbox/boxchildren" # a test compares the reconcile with the subresource diff
+  [pkg/registry/model/modelbox]="pkg/costtest"
+  [pkg/controller/modelbox]="pkg/costtest pkg/registry/model/modelbox/boxchildren" # a test compares the reconcile with the subresource diff
 )
 
 module=$(go list -m)

@@ -100,10 +100,13 @@ func serveCluster(w http.ResponseWriter, r *http.Request) {
 	refuse(w, apierrors.NewNotFound(schema.GroupResource{}, r.URL.Path))
 }
 
-// watchNothing answers a watch on which nothing ever happens, until the client ends it.
-func watchNothing(w http.ResponseWriter, r *http.Request, kind metav1.TypeMeta) {
+// watchNothing answers a watch on which nothing ever happens after the initial objects, until the client ends it.
+func watchNothing(w http.ResponseWriter, r *http.Request, kind metav1.TypeMeta, initial ...any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
+	for _, object := range initial {
+		_ = json.NewEncoder(w).Encode(map[string]any{"type": watch.Added, "object": object})
+	}
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"type": watch.Bookmark,
 		"object": metav1.PartialObjectMetadata{TypeMeta: kind, ObjectMeta: metav1.ObjectMeta{

@@ -23,6 +23,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/fuzzer"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/costtest"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -134,53 +135,63 @@ func costsOf(t *testing.T, spec modelv1.ModelBoxSpec) (c costs, response int) {
 	return c, response
 }
 
-// TestCostOfOverlay creates and updates a box with an overlay, and looks at its pod template afterwards as Pod Security does, which
-// gets copies of the boxes. A request renders each box once. Other code renders it each time that it looks.
-func TestCostOfOverlay(t *testing.T) {
+// TestCostOfStrategy counts the allocations of a box of usual size and of a box with an overlay. It looks at the pod template of the
+// latter afterwards as Pod Security does, which gets copies of the boxes: a request renders each box once, however often other code
+// looks at it.
+func TestCostOfStrategy(t *testing.T) {
+	meter := costtest.NewMeter(t, "strategy")
 	overlaid := func(box *model.ModelBox) {
 		box.Spec.PodTemplate = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			NodeSelector: map[string]string{"disk": "ssd"},
 			Containers:   []corev1.Container{{Name: "web", Env: []corev1.EnvVar{{Name: "LEVEL", Value: "4"}}}},
 		}}
 	}
-	strategy, old := newStrategy(), webBox(overlaid)
-	render := testing.AllocsPerRun(10, func() { podTemplate(t, t.Context(), old) })
+	strategy := newStrategy()
 	for _, row := range []struct {
-		name string
-		do   func(ctx context.Context)
-		// looks is how often the request looks at a pod template, and boxes at how many of them.
-		looks, boxes int
-	}{
-		{"create", func(ctx context.Context) {
-			box := webBox(overlaid)
+		suffix string
+		box    *model.ModelBox
+	}{{"", realBox(t)}, {" of a box with an overlay", webBox(overlaid)}} {
+		ctx, old := inNamespace(t, "default"), row.box
+		meter.Allocations("create"+row.suffix, func() {
+			ctx, box := boxview.WithPodTemplates(ctx), old.DeepCopy()
 			box.ResourceVersion = ""
 			rest.FillObjectMetaSystemFields(box)
 			if err := rest.BeforeCreate(strategy, ctx, box); err != nil {
-				t.Error(err)
+				t.Fatal(err)
 			}
 			podTemplate(t, ctx, box.DeepCopy())
-		}, 2, 1},
-		{"update", func(ctx context.Context) {
-			box, old := webBox(overlaid), old.DeepCopy()
+		})
+		meter.Allocations("update"+row.suffix, func() {
+			ctx, box, old := boxview.WithPodTemplates(ctx), old.DeepCopy(), old.DeepCopy()
 			box.Spec.Image = "nginx:1.8"
 			if err := rest.BeforeUpdate(strategy, ctx, box, old); err != nil {
-				t.Error(err)
+				t.Fatal(err)
 			}
 			podTemplate(t, ctx, box.DeepCopy())
 			podTemplate(t, ctx, old.DeepCopy())
-		}, 5, 2},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			ctx := inNamespace(t, "default")
-			each := testing.AllocsPerRun(10, func() { row.do(ctx) })
-			once := testing.AllocsPerRun(10, func() { row.do(boxview.WithPodTemplates(ctx)) })
-			t.Logf("%.0f allocations, and %.0f if each look renders the box: a render is %.0f", once, each, render)
-			// To look a template up costs less than a tenth of a render.
-			if least := render * float64(row.looks-row.boxes) * 9 / 10; each-once < least {
-				t.Errorf("a request of %d boxes saves %.0f allocations of %d looks, want %.0f at least", row.boxes, each-once, row.looks, least)
+		})
+		meter.Allocations("print"+row.suffix, func() {
+			if _, err := TableConvertor.ConvertToTable(ctx, row.box, nil); err != nil {
+				t.Fatal(err)
 			}
 		})
 	}
+}
+
+// realBox returns the box whose cost is counted, with the metadata and the status of webBox.
+func realBox(t *testing.T) *model.ModelBox {
+	t.Helper()
+	data, err := json.Marshal(costtest.Box(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := webBox()
+	box.UID, box.ResourceVersion, box.Generation, box.Status = stored.UID, stored.ResourceVersion, stored.Generation, stored.Status
+	return box
 }
 
 func podTemplate(t *testing.T, ctx context.Context, box *model.ModelBox) *corev1.PodTemplateSpec {
