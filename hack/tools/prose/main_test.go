@@ -27,6 +27,7 @@ func TestRun(t *testing.T) {
 		{name: "words across a line break", file: "page.md", text: "The name is that\nof the box.\n", want: `page.md:1: "that of": write the noun again`},
 		{name: "a word in code", file: "page.md", text: "Run `somebody`:\n\n```\nsomebody\n```\n"},
 		{name: "a word after code", file: "page.md", text: "```\na\nb\n```\n\nsomebody\n", want: `page.md:6: "somebody": write a user`},
+		{name: "a word between two blocks of code", file: "page.md", text: "```\na\n```\n\nsomebody\n\n```\nb\n```\n", want: `page.md:5: "somebody": write a user`},
 		{name: "a word in the target of a link", file: "page.md", text: "[a user](#somebody)\n"},
 		{
 			name: "a word in Go", file: "a.go", text: "// somebody\n",

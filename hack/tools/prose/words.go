@@ -87,7 +87,7 @@ var (
 func withoutCode(markdown string) string {
 	for _, code := range []*regexp.Regexp{fence, inlineCode, linkTarget} {
 		markdown = code.ReplaceAllStringFunc(markdown, func(match string) string {
-			return "`" + strings.Repeat("\n", strings.Count(match, "\n"))
+			return "_" + strings.Repeat("\n", strings.Count(match, "\n")) // not a backtick, which would begin another code
 		})
 	}
 	return markdown
