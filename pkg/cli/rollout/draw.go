@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	boxes "github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/terminal"
 )
 
@@ -31,7 +31,7 @@ func (d *drawing) addBox(indent, name string, v *boxView, withBars bool) {
 	s := boxState(v.box)
 	d.addState(indent, name, phaseOf(v.box, s), s, v.deadline())
 	if withBars {
-		d.addBars(indent+"  ", v.bars(d.now), max(boxes.DesiredReplicas(v.box), 1), s)
+		d.addBars(indent+"  ", v.bars(d.now), max(cliutil.DesiredReplicas(v.box), 1), s)
 	}
 }
 

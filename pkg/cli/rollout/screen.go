@@ -26,7 +26,7 @@ import (
 	"k8s.io/kubectl/pkg/util/term"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	boxes "github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/terminal"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	modelinformers "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/informers/externalversions"
@@ -91,7 +91,7 @@ func newScreen(out io.Writer, size func() *term.TerminalSize, client versioned.I
 }
 
 // start draws the objects until end is called. It draws only once, when all is known, unless it is to watch.
-func (s *screen) start(ctx context.Context, objects *boxes.Objects, watch bool) {
+func (s *screen) start(ctx context.Context, objects *cliutil.Objects, watch bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	for _, object := range objects.All() {
 		s.order = append(s.order, object.GetUID())
@@ -118,7 +118,7 @@ func (s *screen) start(ctx context.Context, objects *boxes.Objects, watch bool) 
 }
 
 // startInformers watches the pods of the boxes, and the boxes of the stacks.
-func (s *screen) startInformers(ctx context.Context, objects *boxes.Objects) {
+func (s *screen) startInformers(ctx context.Context, objects *cliutil.Objects) {
 	podLabel, withStacks := modelv1.SelectorLabel, sets.New[string]()
 	if len(objects.Boxes) == 1 && len(objects.Stacks) == 0 {
 		podLabel += "=" + objects.Boxes[0].Name
@@ -199,7 +199,7 @@ func (s *screen) run(ctx context.Context) {
 func (s *screen) show(object runtime.Object) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	s.latest[object.(boxes.Object).GetUID()] = object
+	s.latest[object.(cliutil.Object).GetUID()] = object
 	s.notify()
 }
 

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	boxes "github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
 // state is how far a rollout is.
@@ -30,32 +30,32 @@ func stateOf(object runtime.Object) state {
 	case *modelv1.ModelBox:
 		return boxState(object)
 	case *modelv1.ModelStack:
-		return summaryState(boxes.SummaryOf(object, object.Status.Conditions))
+		return summaryState(cliutil.SummaryOf(object, object.Status.Conditions))
 	}
 	return state{}
 }
 
-func summaryState(summary boxes.Summary) state {
+func summaryState(summary cliutil.Summary) state {
 	return state{
 		isComplete: summary.IsReady,
 		hasFailed:  summary.IsStalled || summary.Reason == modelv1.ReasonPaused,
 		reason:     summary.Reason,
-		message:    boxes.OneLine(summary.Message),
+		message:    cliutil.OneLine(summary.Message),
 	}
 }
 
 // boxState is complete when all pods are as the box says, and available. What else the box needs to be ready, such as the address of a
 // load balancer, is no part of the rollout.
 func boxState(box *modelv1.ModelBox) state {
-	s := summaryState(boxes.SummaryOf(box, box.Status.Conditions))
+	s := summaryState(cliutil.SummaryOf(box, box.Status.Conditions))
 	progressing, applied := currentCondition(box, modelv1.ConditionProgressing), currentCondition(box, modelv1.ConditionApplied)
 	switch {
 	case s.isComplete, box.DeletionTimestamp != nil, progressing == nil || applied == nil:
 	case progressing.Reason == modelv1.ReasonRolloutComplete && applied.Status == metav1.ConditionTrue:
-		s = state{isComplete: true, reason: progressing.Reason, message: boxes.OneLine(progressing.Message)}
+		s = state{isComplete: true, reason: progressing.Reason, message: cliutil.OneLine(progressing.Message)}
 	case progressing.Status == metav1.ConditionTrue && !s.hasFailed && s.reason != progressing.Reason:
 		// The pods say why there is no progress, and the rollout how far it is.
-		s.message = boxes.OneLine(progressing.Message) + "; " + s.String()
+		s.message = cliutil.OneLine(progressing.Message) + "; " + s.String()
 		s.reason = progressing.Reason
 	}
 	return s
@@ -113,7 +113,7 @@ func componentState(component *modelv1.ModelStackComponentStatus) state {
 		isComplete: component.State == modelv1.ComponentReady,
 		hasFailed:  component.State == modelv1.ComponentStalled,
 		reason:     component.Reason,
-		message:    boxes.OneLine(component.Message),
+		message:    cliutil.OneLine(component.Message),
 	}
 	if s.reason == "" {
 		s.reason = string(component.State)

@@ -21,14 +21,14 @@ import (
 	"k8s.io/kubectl/pkg/util/term"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	boxes "github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
 // statusOptions are those of the command "status".
 type statusOptions struct {
 	genericiooptions.IOStreams
-	boxes.Selection
+	cliutil.Selection
 
 	// Watch shows the rollouts until they are complete or have failed, and not only as they are now.
 	Watch bool
@@ -52,7 +52,7 @@ type view interface {
 }
 
 func newStatusCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Command {
-	boxes.RegisterTypes()
+	cliutil.RegisterTypes()
 	o := &statusOptions{IOStreams: streams, Watch: true}
 	cmd := &cobra.Command{
 		Use:                   "status (NAME... | TYPE/NAME... | -f FILENAME) [--watch=false] [--timeout=DURATION]",
@@ -71,14 +71,14 @@ func newStatusCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *co
 
 			# Show the status of the rollout once
 			kubectl modelbox rollout status web --watch=false`),
-		ValidArgsFunction: boxes.CompleteNames(f),
-		RunE:              boxes.RunE(f, o),
+		ValidArgsFunction: cliutil.CompleteNames(f),
+		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmd.Flags().BoolVarP(&o.Watch, "watch", "w", o.Watch, "Watch the status of the rollout until it's done.")
 	cmd.Flags().Int64Var(&o.Revision, "revision", o.Revision, "Pin to a specific revision of a box for showing its status. Defaults to 0 (last revision).")
 	cmd.Flags().DurationVar(&o.Timeout, "timeout", o.Timeout, "The length of time to wait before ending watch, zero means never.")
-	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("revision", boxes.CompleteRevisions(f)))
+	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("revision", cliutil.CompleteRevisions(f)))
 	return cmd
 }
 
@@ -88,7 +88,7 @@ func (o *statusOptions) Complete(f cmdutil.Factory, _ *cobra.Command, arguments 
 		return err
 	}
 	var err error
-	if o.client, err = boxes.NewClient(f); err != nil {
+	if o.client, err = cliutil.NewClient(f); err != nil {
 		return err
 	}
 	tty := term.TTY{Out: o.Out}
@@ -143,7 +143,7 @@ func (o *statusOptions) Run(ctx context.Context) error {
 }
 
 // follow shows a rollout until it is complete. The error says why it will not be.
-func (o *statusOptions) follow(ctx context.Context, resource string, object boxes.Object) error {
+func (o *statusOptions) follow(ctx context.Context, resource string, object cliutil.Object) error {
 	var latest state
 	look := func(object runtime.Object) (bool, error) {
 		latest = stateOf(object)
@@ -163,7 +163,7 @@ func (o *statusOptions) follow(ctx context.Context, resource string, object boxe
 	if isDone, err := look(object); isDone || err != nil || !o.Watch {
 		return err
 	}
-	err := boxes.Until(ctx, o.client, resource, object, look)
+	err := cliutil.Until(ctx, o.client, resource, object, look)
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.Canceled):
 		return fmt.Errorf("interrupted while waiting for the rollout of %s", nameOf(object))
