@@ -63,13 +63,7 @@ func serveCluster(w http.ResponseWriter, r *http.Request) {
 				answer(w, http.StatusCreated, &authenticationv1.TokenReview{TypeMeta: review.TypeMeta})
 				return
 			}
-			answer(w, http.StatusCreated, &authenticationv1.TokenReview{
-				TypeMeta: metav1.TypeMeta{APIVersion: "authentication.k8s.io/v1", Kind: "TokenReview"},
-				Status: authenticationv1.TokenReviewStatus{
-					Authenticated: true,
-					User:          authenticationv1.UserInfo{Username: "admin", Groups: []string{user.SystemPrivilegedGroup}},
-				},
-			})
+			authenticate(w, "admin", user.SystemPrivilegedGroup)
 			return
 		case "/apis/authorization.k8s.io/v1/subjectaccessreviews":
 			answer(w, http.StatusCreated, &authorizationv1.SubjectAccessReview{
@@ -98,6 +92,17 @@ func serveCluster(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	refuse(w, apierrors.NewNotFound(schema.GroupResource{}, r.URL.Path))
+}
+
+// authenticate answers a review of the token of a user.
+func authenticate(w http.ResponseWriter, name, group string) {
+	answer(w, http.StatusCreated, &authenticationv1.TokenReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: "authentication.k8s.io/v1", Kind: "TokenReview"},
+		Status: authenticationv1.TokenReviewStatus{
+			Authenticated: true,
+			User:          authenticationv1.UserInfo{Username: name, Groups: []string{group}},
+		},
+	})
 }
 
 // watchNothing answers a watch on which nothing ever happens after the initial objects, until the client ends it.

@@ -415,10 +415,5 @@ func reviewToken(w http.ResponseWriter, r *http.Request) {
 		refuse(w, apierrors.NewBadRequest(err.Error()))
 		return
 	}
-	answer(w, http.StatusCreated, &authenticationv1.TokenReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: "authentication.k8s.io/v1", Kind: "TokenReview"},
-		Status: authenticationv1.TokenReviewStatus{Authenticated: true, User: authenticationv1.UserInfo{
-			Username: review.Spec.Token, Groups: []string{user.AllAuthenticated},
-		}},
-	})
+	authenticate(w, review.Spec.Token, user.AllAuthenticated)
 }
