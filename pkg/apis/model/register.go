@@ -35,6 +35,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&ModelBoxPortForwardOptions{},
 		&ModelBoxRestart{},
 		&ModelBoxRetry{},
+		&ModelBoxPromotion{},
+		&ModelBoxAbort{},
 		&ModelBoxRollback{},
 		&ModelStack{},
 		&ModelStackList{},

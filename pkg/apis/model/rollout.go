@@ -21,6 +21,24 @@ const (
 type ModelBoxRollout struct {
 	OnFailure   RolloutFailurePolicy
 	MaxRestarts *int32
+	Type        *RolloutType
+	Steps       []ModelBoxRolloutStep
+}
+
+// RolloutType is how a rollout brings a new revision to the pods.
+type RolloutType string
+
+const (
+	// RolloutCanary gives the new revision a share of the traffic, step by step.
+	RolloutCanary RolloutType = "Canary"
+	// RolloutBlueGreen starts all pods of the new revision beside those of the stable one, and then gives it all of the traffic at once.
+	RolloutBlueGreen RolloutType = "BlueGreen"
+)
+
+// ModelBoxRolloutStep is a step of a rollout.
+type ModelBoxRolloutStep struct {
+	Weight int32
+	Pause  string
 }
 
 // RolloutPhase is how far a rollout has come.
@@ -48,6 +66,28 @@ type ModelBoxRolloutStatus struct {
 	Message         string
 	Stable          *ModelBoxRolloutRevision
 	FailedRevisions []ModelBoxFailedRevision
+	Step            *int32
+	Weight          *int32
+	NextStepAt      *metav1.Time
+	Candidate       *ModelBoxRolloutCandidate
+	Traffic         *ModelBoxRolloutTraffic
+}
+
+// ModelBoxRolloutCandidate is the new revision of the pods of a box while it runs beside the stable one.
+type ModelBoxRolloutCandidate struct {
+	PodsHash          string
+	Generation        int64
+	AvailableReplicas int32
+}
+
+// TrafficTarget says which pods the Service of a box leads to.
+type TrafficTarget string
+
+// ModelBoxRolloutTraffic is which pods get the traffic of a box.
+type ModelBoxRolloutTraffic struct {
+	Service    TrafficTarget
+	StableHash string
+	Weight     int32
 }
 
 // ModelBoxRolloutRevision is what the pods of a box were.
@@ -78,4 +118,35 @@ type ModelBoxRetry struct {
 type ModelBoxRetryStatus struct {
 	StartedAt  metav1.Time
 	Generation int64
+}
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// ModelBoxPromotion is a request to go on with a rollout that is in steps, and the answer to it. It is not stored.
+type ModelBoxPromotion struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+	Full   bool
+	Status ModelBoxPromotionStatus
+}
+
+// ModelBoxPromotionStatus is what a promotion has done.
+type ModelBoxPromotionStatus struct {
+	Step       int32
+	Generation int64
+}
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// ModelBoxAbort is a request to give the pods of a box the stable revision back, and the answer to it. It is not stored.
+type ModelBoxAbort struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+	Status ModelBoxAbortStatus
+}
+
+// ModelBoxAbortStatus is what an abort has done.
+type ModelBoxAbortStatus struct {
+	StableGeneration int64
+	Generation       int64
 }

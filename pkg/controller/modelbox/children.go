@@ -60,18 +60,13 @@ func (c *Controller) render(box *modelv1.ModelBox, live children.Live) ([]*unstr
 
 // liveBeside returns the state of the live children that decides about the children of the box.
 func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (modelboxrender.Live, error) {
-	var beside modelboxrender.Live
-	beside.StableRecord, _ = c.rollouts.StableRecords.Find(box)
-	kind := modelboxrender.WorkloadKind(box)
-	workload, err := live.Child(kind, box.Name)
+	workload, err := live.Child(modelboxrender.WorkloadKind(box), box.Name)
+	if err != nil {
+		return modelboxrender.Live{}, err
+	}
+	beside, err := c.workloadBeside(box, workload)
 	if err != nil {
 		return beside, err
-	}
-	if workload != nil {
-		beside.Workload = workload
-		if beside.IsScaled, err = autoscaling.IsScaled(c.autoscalers, kind.GroupKind(), reconciler.KeyOf(workload)); err != nil {
-			return beside, err
-		}
 	}
 	for _, name := range modelboxrender.ClaimNames(box) {
 		object, err := live.Child(kinds.ClaimGVK, name)
@@ -86,6 +81,19 @@ func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (mode
 		}
 	}
 	return beside, nil
+}
+
+// workloadBeside returns what the pods of the box depend on while its workload is the live one, which may be nil.
+func (c *Controller) workloadBeside(box *modelv1.ModelBox, workload children.Object) (modelboxrender.Live, error) {
+	var beside modelboxrender.Live
+	beside.StableRecord, _ = c.rollouts.StableRecords.Find(box)
+	if workload == nil {
+		return beside, nil
+	}
+	beside.Workload = workload
+	var err error
+	beside.IsScaled, err = autoscaling.IsScaled(c.autoscalers, modelboxrender.WorkloadKind(box).GroupKind(), reconciler.KeyOf(workload))
+	return beside, err
 }
 
 // reportUnrecorded records, once, that a box has no record on any child, which only one can be too large for that was

@@ -9,9 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	boxstatus "github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
@@ -72,6 +74,18 @@ func (c *Controller) recordTransitions(box *modelv1.ModelBox, status *modelv1.Mo
 	})
 	c.recordPodFailure(box, status)
 	c.recordFailedRollout(box, status.Rollout)
+	c.recordStep(box, status.Rollout)
+}
+
+// recordStep records that a rollout in steps begins with a step.
+func (c *Controller) recordStep(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) {
+	if rollout == nil || rollout.Step == nil {
+		return
+	}
+	if last := box.Status.Rollout; last != nil && last.PodsHash == rollout.PodsHash && ptr.Equal(last.Step, rollout.Step) {
+		return
+	}
+	c.eventf(box, corev1.EventTypeNormal, "RolloutStep", "Reconcile", "%s", boxstatus.DescribeStep(box, *rollout.Step))
 }
 
 // recordFailedRollout records that a rollout has failed, and counts it.

@@ -15,9 +15,13 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -37,7 +41,9 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if err := c.rollouts.FindStableRecord(ctx, box, podsHash); err != nil {
 		return 0, err
 	}
-	result, err := c.children.ReconcileHolding(ctx, box, storage.Hold)
+	result, err := c.children.ReconcileHolding(ctx, box, func(step *apply.Step) bool {
+		return storage.Hold(step) || rollouts.HoldsCandidate(box, step)
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -57,7 +63,11 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 		result.Failures = append(result.Failures, err)
 		observed.Failures = result.Failures
 	}
-	if observed.Rollout, err = c.rollouts.ObserveRollout(ctx, box, podsHash, observed); err != nil {
+	live, err := c.workloadBeside(box, observed.Workload)
+	if err != nil {
+		return 0, errors.Join(err, result.Err())
+	}
+	if observed.Rollout, err = c.rollouts.ObserveRollout(ctx, box, podsHash, live, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
 	delay, err := c.reconcileStatus(ctx, box, observed)
@@ -97,6 +107,14 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 	if err != nil {
 		return nil, err
 	}
+	candidate := kinds.AsWorkload(result.Child(childkinds.Deployment.GroupVersionKind, helper.CandidateName(box.Name)))
+	if candidate != nil {
+		failure, err := c.creationFailure(candidate, pods)
+		if err != nil {
+			return nil, err
+		}
+		creationFailure = status.Worse(creationFailure, failure)
+	}
 	ingress := children.Observed[*networkingv1.Ingress](result, box.Name)
 	ingressClass, err := kinds.IngressClassOf(ingress, c.ingresses, c.ingressClasses)
 	if err != nil {
@@ -104,6 +122,7 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 	}
 	return &status.Observation{
 		Workload:        workload,
+		Candidate:       candidate,
 		Service:         children.Observed[*corev1.Service](result, box.Name),
 		Ingress:         ingress,
 		IngressClass:    ingressClass,

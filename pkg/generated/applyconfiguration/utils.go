@@ -37,10 +37,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxIngressTLSApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRollout"):
 		return &modelv1.ModelBoxRolloutApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutCandidate"):
+		return &modelv1.ModelBoxRolloutCandidateApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutRevision"):
 		return &modelv1.ModelBoxRolloutRevisionApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutStatus"):
 		return &modelv1.ModelBoxRolloutStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutStep"):
+		return &modelv1.ModelBoxRolloutStepApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutTraffic"):
+		return &modelv1.ModelBoxRolloutTrafficApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRoute"):
 		return &modelv1.ModelBoxRouteApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxService"):

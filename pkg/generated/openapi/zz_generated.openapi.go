@@ -26,6 +26,8 @@ import (
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
 		v1.ModelBox{}.OpenAPIModelName():                                    schema_pkg_apis_model_v1_ModelBox(ref),
+		v1.ModelBoxAbort{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_ModelBoxAbort(ref),
+		v1.ModelBoxAbortStatus{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxAbortStatus(ref),
 		v1.ModelBoxAttachOptions{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxAttachOptions(ref),
 		v1.ModelBoxAutoscaling{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxAutoscaling(ref),
 		v1.ModelBoxChildDiff{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxChildDiff(ref),
@@ -46,6 +48,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxList{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxList(ref),
 		v1.ModelBoxLogOptions{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxLogOptions(ref),
 		v1.ModelBoxPortForwardOptions{}.OpenAPIModelName():                  schema_pkg_apis_model_v1_ModelBoxPortForwardOptions(ref),
+		v1.ModelBoxPromotion{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxPromotion(ref),
+		v1.ModelBoxPromotionStatus{}.OpenAPIModelName():                     schema_pkg_apis_model_v1_ModelBoxPromotionStatus(ref),
 		v1.ModelBoxRestart{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxRestart(ref),
 		v1.ModelBoxRestartStatus{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxRestartStatus(ref),
 		v1.ModelBoxRetry{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_ModelBoxRetry(ref),
@@ -54,8 +58,11 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxRollback{}.OpenAPIModelName():                            schema_pkg_apis_model_v1_ModelBoxRollback(ref),
 		v1.ModelBoxRollbackStatus{}.OpenAPIModelName():                      schema_pkg_apis_model_v1_ModelBoxRollbackStatus(ref),
 		v1.ModelBoxRollout{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxRollout(ref),
+		v1.ModelBoxRolloutCandidate{}.OpenAPIModelName():                    schema_pkg_apis_model_v1_ModelBoxRolloutCandidate(ref),
 		v1.ModelBoxRolloutRevision{}.OpenAPIModelName():                     schema_pkg_apis_model_v1_ModelBoxRolloutRevision(ref),
 		v1.ModelBoxRolloutStatus{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref),
+		v1.ModelBoxRolloutStep{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxRolloutStep(ref),
+		v1.ModelBoxRolloutTraffic{}.OpenAPIModelName():                      schema_pkg_apis_model_v1_ModelBoxRolloutTraffic(ref),
 		v1.ModelBoxRoute{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_ModelBoxRoute(ref),
 		v1.ModelBoxService{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxService(ref),
 		v1.ModelBoxSpec{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxSpec(ref),
@@ -479,6 +486,76 @@ func schema_pkg_apis_model_v1_ModelBox(ref common.ReferenceCallback) common.Open
 		},
 		Dependencies: []string{
 			v1.ModelBoxSpec{}.OpenAPIModelName(), v1.ModelBoxStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxAbort(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxAbort is a request to give the pods of a box the stable revision back in the middle of a rollout, and the answer to it. The spec of the box stays as it is. It is the body of the subresource abort, and is not stored.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what the abort has done. It is ignored in a request.\n\nExample: {stableGeneration: 1, generation: 2}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ModelBoxAbortStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxAbortStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxAbortStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxAbortStatus is what an abort has done.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"stableGeneration": {
+						SchemaProps: spec.SchemaProps{
+							Description: "stableGeneration is the generation of the box whose pods come back.\n\nExample: 1",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is that of the box whose rollout was aborted.\n\nExample: 2",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+			},
+		},
 	}
 }
 
@@ -1897,6 +1974,83 @@ func schema_pkg_apis_model_v1_ModelBoxPortForwardOptions(ref common.ReferenceCal
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxPromotion(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxPromotion is a request to go on with the rollout of a box that is in steps, and the answer to it. It is the body of the subresource promote, and is not stored.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"full": {
+						SchemaProps: spec.SchemaProps{
+							Description: "full leaves out all steps that are left, instead of the rest of the current one. Defaults to false.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what the promotion has done. It is ignored in a request.\n\nExample: {step: 2, generation: 2}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ModelBoxPromotionStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxPromotionStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxPromotionStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxPromotionStatus is what a promotion has done.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"step": {
+						SchemaProps: spec.SchemaProps{
+							Description: "step is the number of the step that the rollout is in now, as in status.rollout.step of the box.\n\nExample: 2",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is that of the box whose pods are rolled out.\n\nExample: 2",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxRestart(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2255,7 +2409,72 @@ func schema_pkg_apis_model_v1_ModelBoxRollout(ref common.ReferenceCallback) comm
 							Format:      "int32",
 						},
 					},
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Description: "type is how a new revision is brought to the pods once a rollout of the box has been complete: \"Canary\" gives it a share of the traffic, step by step; \"BlueGreen\" starts all of its pods beside the stable pods, and then gives it all of the traffic at once. By default, the workload replaces its pods as it always does. A Deployment can have both types, a StatefulSet \"Canary\", and a DaemonSet none.\n\nExample: Canary\n\nPossible enum values:\n - `\"BlueGreen\"` starts all pods of the new revision beside those of the stable one, and then gives it all of the traffic at once.\n - `\"Canary\"` gives the new revision a share of the traffic, step by step.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"BlueGreen", "Canary"},
+						},
+					},
+					"steps": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "steps are the steps before the new revision takes the place of the stable one. At least one for the type \"Canary\", at most 20.\n\nExample: [{weight: 10, pause: 5m}, {weight: 50, pause: Manual}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxRolloutStep{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxRolloutStep{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRolloutCandidate(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRolloutCandidate is the new revision of the pods of a box while it runs beside the stable one.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"podsHash": {
+						SchemaProps: spec.SchemaProps{
+							Description: "podsHash identifies the pods, as that of the rollout does. Required.\n\nExample: 0a1b2c3d4e5f6071",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"generation": {
+						SchemaProps: spec.SchemaProps{
+							Description: "generation is that of the box that asked for them. Required.\n\nExample: 2",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"availableReplicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "availableReplicas is the number of available pods of the new revision.\n\nExample: 1",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"podsHash", "generation"},
 			},
 		},
 	}
@@ -2364,11 +2583,107 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref common.ReferenceCallback
 							},
 						},
 					},
+					"step": {
+						SchemaProps: spec.SchemaProps{
+							Description: "step is the number of the step that the rollout is in, from 1. After the last step of spec.rollout.steps, it is one more while the new revision takes the place of the stable one. It is not there while the rollout is not in steps.\n\nExample: 1",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"weight": {
+						SchemaProps: spec.SchemaProps{
+							Description: "weight is the percentage of the traffic that the new revision really gets: without spec.route, its share of the available pods. It is not there while the rollout is not in steps.\n\nExample: 25",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"nextStepAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "nextStepAt is when the pause of the step is over. It is not there while that is not known.\n\nExample: \"2026-01-02T03:04:05Z\"",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"candidate": {
+						SchemaProps: spec.SchemaProps{
+							Description: "candidate is what runs beside the stable pods. It is there while these pods serve, or may be needed.\n\nExample: {podsHash: 0a1b2c3d4e5f6071, generation: 2, availableReplicas: 1}",
+							Ref:         ref(v1.ModelBoxRolloutCandidate{}.OpenAPIModelName()),
+						},
+					},
+					"traffic": {
+						SchemaProps: spec.SchemaProps{
+							Description: "traffic is which pods get the traffic of the box. It is not there while all pods of the box share it.\n\nExample: {service: Stable, stableHash: 5d8f7c9b6, weight: 25}",
+							Ref:         ref(v1.ModelBoxRolloutTraffic{}.OpenAPIModelName()),
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxFailedRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutRevision{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
+			v1.ModelBoxFailedRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutCandidate{}.OpenAPIModelName(), v1.ModelBoxRolloutRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutTraffic{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRolloutStep(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRolloutStep is a step of a rollout.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"weight": {
+						SchemaProps: spec.SchemaProps{
+							Description: "weight is the percentage of the traffic that the new revision gets in this step: exact with spec.route, otherwise as near as the number of pods allows. From 1 to 100, and not less than that of the step before. Required for the type \"Canary\", and not allowed for \"BlueGreen\".\n\nExample: 25",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"pause": {
+						SchemaProps: spec.SchemaProps{
+							Description: "pause is how long the step lasts once its pods are available and have their traffic: a duration, such as \"5m\", or \"Manual\" to wait for the subresource promote. By default, the next step follows at once.\n\nExample: 5m",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRolloutTraffic(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRolloutTraffic is which pods get the traffic of a box.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"service": {
+						SchemaProps: spec.SchemaProps{
+							Description: "service is which pods the Service of the box leads to: \"Stable\", \"Candidate\" or \"All\". Required.\n\nExample: Stable\n\nPossible enum values:\n - `\"All\"` are all pods of the box.\n - `\"Candidate\"` are those of the candidate.\n - `\"Stable\"` are those of the stable revision.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"All", "Candidate", "Stable"},
+						},
+					},
+					"stableHash": {
+						SchemaProps: spec.SchemaProps{
+							Description: "stableHash is the label pod-template-hash of the stable pods. The Service selects them by it.\n\nExample: 5d8f7c9b6",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"weight": {
+						SchemaProps: spec.SchemaProps{
+							Description: "weight is the percentage of the traffic that spec.route leads to the candidate.\n\nExample: 25",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"service"},
+			},
+		},
 	}
 }
 

@@ -45,7 +45,7 @@ func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) (
 	plan.annotateWorkload(workload)
 	configurations := []runtime.ApplyConfiguration{workload}
 	if len(box.Spec.Ports) > 0 {
-		configurations = append(configurations, service(box))
+		configurations = append(configurations, service(box, plan.traffic))
 	}
 	if HasHeadlessService(box) {
 		configurations = append(configurations, headlessService(box))
@@ -61,7 +61,7 @@ func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) (
 		configurations = append(configurations, ingress(box))
 	}
 	if box.Spec.Route != nil {
-		configurations = append(configurations, httpRoute(box))
+		configurations = append(configurations, httpRoute(box, plan.candidateWeight()))
 	}
 	if box.Spec.Autoscaling != nil {
 		autoscaler, err := autoscaler(box)
@@ -72,6 +72,13 @@ func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) (
 	}
 	if box.Spec.DisruptionBudget != nil {
 		configurations = append(configurations, disruptionBudget(box))
+	}
+	if plan.steps != nil && plan.steps.StartsCandidate() {
+		candidate, err := candidate(plan.steps, plan.isHalted)
+		if err != nil {
+			return nil, err
+		}
+		configurations = append(configurations, candidate...)
 	}
 
 	children := make([]*unstructured.Unstructured, 0, len(configurations))

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -60,6 +61,12 @@ type rolloutPlan struct {
 	annotations map[string]string
 	// isHalted stops the rollout: no further pod gets the pod template.
 	isHalted bool
+	// steps is the rollout in steps that the box is in, nil if it is in none. obstacle is the reason if the box asks for steps and
+	// its rollout cannot have any.
+	steps    *Steps
+	obstacle error
+	// traffic is which pods the traffic of the box is led to, nil for all.
+	traffic *modelv1.ModelBoxRolloutTraffic
 }
 
 // planRollout returns the plan for the rollout in the status of the box. It ignores a status about other pods than the pods in the
@@ -78,16 +85,23 @@ func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 		phase = rollout.Phase
 	}
 	plan.isHalted = phase == modelv1.RolloutPaused
+	if box.Spec.Workload == modelv1.WorkloadDeployment {
+		plan.traffic = rollout.Traffic
+	}
 	isRolledBack := phase == modelv1.RolloutRolledBack
-	if box.Spec.Rollout.OnFailure != modelv1.RolloutFailureRollback && !isRolledBack || rollout.Stable == nil || rollout.Stable.PodsHash == hash {
+	if !KeepsStable(box) && !isRolledBack || rollout.Stable == nil || rollout.Stable.PodsHash == hash {
 		return plan, nil
 	}
 	stable, record := StableBox(box, live)
 	if stable == nil || !fitsBeside(box, record) {
+		if asksForSteps(box) {
+			plan.obstacle = errors.New("the stable pods are not recorded")
+		}
 		return plan, nil
 	}
 	plan.annotations = map[string]string{modelv1.StableRecordAnnotation: record}
 	if !isRolledBack {
+		plan.planSteps(box, stable, hash, live)
 		return plan, nil
 	}
 	rolledBack, err := rolledBackTo(box, stable)
@@ -97,6 +111,18 @@ func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 	plan.box = rolledBack
 	plan.annotations[modelv1.RolledBackAnnotation] = strconv.FormatInt(box.Generation, 10)
 	return plan, nil
+}
+
+// planSteps plans the rollout in steps, if the box asks for that.
+func (p *rolloutPlan) planSteps(box, stable *modelv1.ModelBox, hash string, live Live) {
+	if !asksForSteps(box) {
+		return
+	}
+	if p.steps, p.obstacle = newSteps(box, stable, hash, live); p.obstacle != nil {
+		return
+	}
+	maps.Copy(p.annotations, p.steps.annotations())
+	p.box = p.steps.primary()
 }
 
 // StableBox returns the box of the last complete rollout, and its record: the known record, or a record on the live workload. The
@@ -160,6 +186,9 @@ func RecordedRollout(workload metav1.Object, recorded *modelv1.ModelBox) *modelv
 		Phase:    modelv1.RolloutProgressing,
 		PodsHash: hashes[0],
 		Stable:   &modelv1.ModelBoxRolloutRevision{PodsHash: hashes[1], Generation: stable.Generation},
+	}
+	if _, isInSteps := workload.GetAnnotations()[modelv1.RolloutStepAnnotation]; isInSteps {
+		return rollout // It begins with the first step again.
 	}
 	if isRolledBack(workload, recorded) {
 		rollout.Phase, rollout.Reason, rollout.Message = modelv1.RolloutRolledBack, "Unknown", "the store was lost, and with it the reason"
@@ -275,17 +304,20 @@ func (p rolloutPlan) annotateWorkload(workload runtime.ApplyConfiguration) {
 	switch workload := workload.(type) {
 	case *applyappsv1.DeploymentApplyConfiguration:
 		workload.WithAnnotations(p.annotations)
-		if p.isHalted {
+		if p.steps != nil && p.steps.HasStablePods() {
+			if replicas := p.steps.primaryReplicas(); replicas != nil && workload.Spec.Replicas != nil {
+				workload.Spec.WithReplicas(*replicas)
+			}
+		} else if p.isHalted {
 			workload.Spec.WithPaused(true)
 		}
 	case *applyappsv1.StatefulSetApplyConfiguration:
 		workload.WithAnnotations(p.annotations)
-		if p.isHalted {
-			strategy := workload.Spec.UpdateStrategy
-			if strategy.RollingUpdate == nil {
-				strategy.WithRollingUpdate(applyappsv1.RollingUpdateStatefulSetStrategy())
-			}
-			strategy.RollingUpdate.WithPartition(math.MaxInt32) // for any number of pods of an autoscaler
+		switch {
+		case p.isHalted:
+			setPartition(workload, math.MaxInt32) // for any number of pods of an autoscaler
+		case p.steps != nil && p.steps.partition() > 0:
+			setPartition(workload, p.steps.partition())
 		}
 	case *applyappsv1.DaemonSetApplyConfiguration:
 		workload.WithAnnotations(p.annotations)
@@ -293,6 +325,15 @@ func (p rolloutPlan) annotateWorkload(workload runtime.ApplyConfiguration) {
 			workload.Spec.WithUpdateStrategy(applyappsv1.DaemonSetUpdateStrategy().WithType(appsv1.OnDeleteDaemonSetStrategyType))
 		}
 	}
+}
+
+// setPartition keeps an update of the StatefulSet from the pods of lower ordinals.
+func setPartition(set *applyappsv1.StatefulSetApplyConfiguration, partition int32) {
+	strategy := set.Spec.UpdateStrategy
+	if strategy.RollingUpdate == nil {
+		strategy.WithRollingUpdate(applyappsv1.RollingUpdateStatefulSetStrategy())
+	}
+	strategy.RollingUpdate.WithPartition(partition)
 }
 
 // isRolledBack returns whether the pods of a workload or of a revision are the pods of modelv1.StableRecordAnnotation instead of

@@ -16,9 +16,10 @@ import (
 )
 
 // httpRoute returns the HTTPRoute of a box, with one rule. Like an Ingress, it does not have the annotations of all children.
-func httpRoute(box *modelv1.ModelBox) *applygatewayv1.HTTPRouteApplyConfiguration {
+// candidateWeight is the percentage of the traffic for the candidate.
+func httpRoute(box *modelv1.ModelBox, candidateWeight int32) *applygatewayv1.HTTPRouteApplyConfiguration {
 	options := box.Spec.Route
-	spec := applygatewayv1.HTTPRouteSpec().WithRules(httpRouteRule(box))
+	spec := applygatewayv1.HTTPRouteSpec().WithRules(httpRouteRule(box, candidateWeight))
 	for i := range options.ParentRefs {
 		spec.WithParentRefs(parentReference(&options.ParentRefs[i]))
 	}
@@ -49,19 +50,29 @@ func parentReference(parent *modelv1.RouteParentReference) *applygatewayv1.Paren
 	return reference
 }
 
-func httpRouteRule(box *modelv1.ModelBox) *applygatewayv1.HTTPRouteRuleApplyConfiguration {
+func httpRouteRule(box *modelv1.ModelBox, candidateWeight int32) *applygatewayv1.HTTPRouteRuleApplyConfiguration {
 	options := box.Spec.Route
 	pathType := gatewayv1.PathMatchPathPrefix
 	if options.PathType == networkingv1.PathTypeExact {
 		pathType = gatewayv1.PathMatchExact
 	}
-	port := helper.HTTPPort(box.Spec.Ports, options.Port)
-	return applygatewayv1.HTTPRouteRule().
+	port := helper.HTTPPort(box.Spec.Ports, options.Port).Port
+	rule := applygatewayv1.HTTPRouteRule().
 		WithMatches(applygatewayv1.HTTPRouteMatch().
-			WithPath(applygatewayv1.HTTPPathMatch().WithType(pathType).WithValue(options.Path))).
-		WithBackendRefs(applygatewayv1.HTTPBackendRef().
-			WithKind("Service").
-			WithName(gatewayv1.ObjectName(box.Name)).
-			WithPort(port.Port).
-			WithWeight(1))
+			WithPath(applygatewayv1.HTTPPathMatch().WithType(pathType).WithValue(options.Path)))
+	if candidateWeight == 0 {
+		return rule.WithBackendRefs(backend(box.Name, port, 1))
+	}
+	return rule.WithBackendRefs(
+		backend(box.Name, port, 100-candidateWeight),
+		backend(helper.CandidateName(box.Name), port, candidateWeight))
+}
+
+// backend is a Service that gets its share of the sum of all weights.
+func backend(service string, port, weight int32) *applygatewayv1.HTTPBackendRefApplyConfiguration {
+	return applygatewayv1.HTTPBackendRef().
+		WithKind("Service").
+		WithName(gatewayv1.ObjectName(service)).
+		WithPort(port).
+		WithWeight(weight)
 }

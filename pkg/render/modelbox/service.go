@@ -12,8 +12,9 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-func service(box *modelv1.ModelBox) *applycorev1.ServiceApplyConfiguration {
-	spec := applycorev1.ServiceSpec().WithSelector(Selector(box))
+// service returns the Service of a box. traffic is which pods it leads to, nil for all.
+func service(box *modelv1.ModelBox, traffic *modelv1.ModelBoxRolloutTraffic) *applycorev1.ServiceApplyConfiguration {
+	spec := applycorev1.ServiceSpec().WithSelector(trafficSelector(box, traffic))
 	switch serviceType := helper.EffectiveServiceType(box.Spec.ServiceType, box.Spec.Ports); serviceType {
 	case modelv1.ServiceTypeHeadless:
 		spec.WithType(corev1.ServiceTypeClusterIP).WithClusterIP(corev1.ClusterIPNone)

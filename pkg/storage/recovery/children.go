@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/metadata"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
@@ -92,10 +93,10 @@ func (k *kind) recordOn(c child) (metav1.Object, error) {
 	}
 }
 
-// eachWorkload calls visit for the workloads of all boxes.
+// eachWorkload calls visit for the workloads of all boxes, but not for candidates, which have no record.
 func eachWorkload(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error {
 	for _, resource := range resourcesFor(childkinds.RecordsBox) {
-		if err := eachChild(ctx, cluster, resource, managedSelector, owners, visit); err != nil {
+		if err := eachChild(ctx, cluster, resource, managedSelector+",!"+modelv1.CandidateLabel, owners, visit); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,50 @@ const (
 	// RolledBackAnnotation is set on the workload of a box while that is rolled back: its pods are those of
 	// StableRecordAnnotation, and not of RecordAnnotation. Its value is the generation of the box.
 	RolledBackAnnotation = "model.github.com/rolled-back"
+
+	// RolloutStepAnnotation is set on the workload of a box while its rollout is in steps. Its value is the number of the step. A
+	// Deployment has RolledBackAnnotation as well until the last step is over: its pods are those of StableRecordAnnotation.
+	RolloutStepAnnotation = "model.github.com/rollout-step"
+
+	// CandidateLabel is set, to "true", on the candidate Deployment of a box, on its Service and on its pods.
+	CandidateLabel = "model.github.com/candidate"
 )
+
+// RolloutType is how a rollout brings a new revision to the pods.
+// +enum
+// +k8s:enum
+type RolloutType string
+
+const (
+	// RolloutCanary gives the new revision a share of the traffic, step by step.
+	RolloutCanary RolloutType = "Canary"
+	// RolloutBlueGreen starts all pods of the new revision beside those of the stable one, and then gives it all of the traffic at once.
+	RolloutBlueGreen RolloutType = "BlueGreen"
+)
+
+// PauseManual is the pause of a step that ends when the subresource promote is created.
+const PauseManual = "Manual"
+
+// MaxRolloutSteps is how many steps a rollout can have.
+const MaxRolloutSteps = 20
+
+// ModelBoxRolloutStep is a step of a rollout.
+type ModelBoxRolloutStep struct {
+	// weight is the percentage of the traffic that the new revision gets in this step: exact with spec.route, otherwise as near as the
+	// number of pods allows. From 1 to 100, and not less than that of the step before. Required for the type "Canary", and not
+	// allowed for "BlueGreen".
+	//
+	// Example: 25
+	// +optional
+	Weight int32 `json:"weight,omitempty" protobuf:"varint,1,opt,name=weight"`
+
+	// pause is how long the step lasts once its pods are available and have their traffic: a duration, such as "5m", or "Manual" to
+	// wait for the subresource promote. By default, the next step follows at once.
+	//
+	// Example: 5m
+	// +optional
+	Pause string `json:"pause,omitempty" protobuf:"bytes,2,opt,name=pause"`
+}
 
 // RolloutFailurePolicy says what becomes of a rollout that has failed.
 // +enum
@@ -51,6 +94,25 @@ type ModelBoxRollout struct {
 	// +k8s:optional
 	// +k8s:minimum=0
 	MaxRestarts *int32 `json:"maxRestarts,omitempty" protobuf:"varint,2,opt,name=maxRestarts"`
+
+	// type is how a new revision is brought to the pods once a rollout of the box has been complete: "Canary" gives it a share of the
+	// traffic, step by step; "BlueGreen" starts all of its pods beside the stable pods, and then gives it all of the traffic at once.
+	// By default, the workload replaces its pods as it always does. A Deployment can have both types, a StatefulSet "Canary", and a
+	// DaemonSet none.
+	//
+	// Example: Canary
+	// +optional
+	// +k8s:optional
+	Type *RolloutType `json:"type,omitempty" protobuf:"bytes,3,opt,name=type,casttype=RolloutType"`
+
+	// steps are the steps before the new revision takes the place of the stable one. At least one for the type "Canary", at most 20.
+	//
+	// Example: [{weight: 10, pause: 5m}, {weight: 50, pause: Manual}]
+	// +optional
+	// +k8s:optional
+	// +k8s:maxItems=20
+	// +listType=atomic
+	Steps []ModelBoxRolloutStep `json:"steps,omitempty" protobuf:"bytes,4,rep,name=steps"`
 }
 
 // RolloutPhase is how far a rollout has come.
@@ -126,6 +188,93 @@ type ModelBoxRolloutStatus struct {
 	// +optional
 	// +listType=atomic
 	FailedRevisions []ModelBoxFailedRevision `json:"failedRevisions,omitempty" protobuf:"bytes,7,rep,name=failedRevisions"`
+
+	// step is the number of the step that the rollout is in, from 1. After the last step of spec.rollout.steps, it is one more while
+	// the new revision takes the place of the stable one. It is not there while the rollout is not in steps.
+	//
+	// Example: 1
+	// +optional
+	// +k8s:opaqueType
+	Step *int32 `json:"step,omitempty" protobuf:"varint,8,opt,name=step"`
+
+	// weight is the percentage of the traffic that the new revision really gets: without spec.route, its share of the available pods.
+	// It is not there while the rollout is not in steps.
+	//
+	// Example: 25
+	// +optional
+	// +k8s:opaqueType
+	Weight *int32 `json:"weight,omitempty" protobuf:"varint,9,opt,name=weight"`
+
+	// nextStepAt is when the pause of the step is over. It is not there while that is not known.
+	//
+	// Example: "2026-01-02T03:04:05Z"
+	// +optional
+	// +k8s:opaqueType
+	NextStepAt *metav1.Time `json:"nextStepAt,omitempty" protobuf:"bytes,10,opt,name=nextStepAt"`
+
+	// candidate is what runs beside the stable pods. It is there while these pods serve, or may be needed.
+	//
+	// Example: {podsHash: 0a1b2c3d4e5f6071, generation: 2, availableReplicas: 1}
+	// +optional
+	Candidate *ModelBoxRolloutCandidate `json:"candidate,omitempty" protobuf:"bytes,11,opt,name=candidate"`
+
+	// traffic is which pods get the traffic of the box. It is not there while all pods of the box share it.
+	//
+	// Example: {service: Stable, stableHash: 5d8f7c9b6, weight: 25}
+	// +optional
+	Traffic *ModelBoxRolloutTraffic `json:"traffic,omitempty" protobuf:"bytes,12,opt,name=traffic"`
+}
+
+// ModelBoxRolloutCandidate is the new revision of the pods of a box while it runs beside the stable one.
+type ModelBoxRolloutCandidate struct {
+	// podsHash identifies the pods, as that of the rollout does. Required.
+	//
+	// Example: 0a1b2c3d4e5f6071
+	PodsHash string `json:"podsHash" protobuf:"bytes,1,opt,name=podsHash"`
+
+	// generation is that of the box that asked for them. Required.
+	//
+	// Example: 2
+	Generation int64 `json:"generation" protobuf:"varint,2,opt,name=generation"`
+
+	// availableReplicas is the number of available pods of the new revision.
+	//
+	// Example: 1
+	// +optional
+	AvailableReplicas int32 `json:"availableReplicas,omitempty" protobuf:"varint,3,opt,name=availableReplicas"`
+}
+
+// TrafficTarget says which pods the Service of a box leads to.
+// +enum
+type TrafficTarget string
+
+const (
+	// TrafficToStable are those of the stable revision.
+	TrafficToStable TrafficTarget = "Stable"
+	// TrafficToCandidate are those of the candidate.
+	TrafficToCandidate TrafficTarget = "Candidate"
+	// TrafficToAll are all pods of the box.
+	TrafficToAll TrafficTarget = "All"
+)
+
+// ModelBoxRolloutTraffic is which pods get the traffic of a box.
+type ModelBoxRolloutTraffic struct {
+	// service is which pods the Service of the box leads to: "Stable", "Candidate" or "All". Required.
+	//
+	// Example: Stable
+	Service TrafficTarget `json:"service" protobuf:"bytes,1,opt,name=service,casttype=TrafficTarget"`
+
+	// stableHash is the label pod-template-hash of the stable pods. The Service selects them by it.
+	//
+	// Example: 5d8f7c9b6
+	// +optional
+	StableHash string `json:"stableHash,omitempty" protobuf:"bytes,2,opt,name=stableHash"`
+
+	// weight is the percentage of the traffic that spec.route leads to the candidate.
+	//
+	// Example: 25
+	// +optional
+	Weight int32 `json:"weight,omitempty" protobuf:"varint,3,opt,name=weight"`
 }
 
 // ModelBoxRolloutRevision is what the pods of a box were.
@@ -203,6 +352,94 @@ type ModelBoxRetryStatus struct {
 	StartedAt metav1.Time `json:"startedAt,omitempty" protobuf:"bytes,1,opt,name=startedAt"`
 
 	// generation is that of the box whose pods are tried again.
+	//
+	// Example: 2
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	Generation int64 `json:"generation,omitempty" protobuf:"varint,2,opt,name=generation"`
+}
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// ModelBoxPromotion is a request to go on with the rollout of a box that is in steps, and the answer to it. It is the body of the
+// subresource promote, and is not stored.
+type ModelBoxPromotion struct {
+	// +k8s:opaqueType
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is that of the box. In a request it may be left out.
+	//
+	// Example: {name: web, namespace: default}
+	// +optional
+	// +k8s:opaqueType
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
+
+	// full leaves out all steps that are left, instead of the rest of the current one. Defaults to false.
+	//
+	// Example: true
+	// +optional
+	Full bool `json:"full,omitempty" protobuf:"varint,2,opt,name=full"`
+
+	// status is what the promotion has done. It is ignored in a request.
+	//
+	// Example: {step: 2, generation: 2}
+	// +optional
+	Status ModelBoxPromotionStatus `json:"status,omitempty" protobuf:"bytes,3,opt,name=status"`
+}
+
+// ModelBoxPromotionStatus is what a promotion has done.
+type ModelBoxPromotionStatus struct {
+	// step is the number of the step that the rollout is in now, as in status.rollout.step of the box.
+	//
+	// Example: 2
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	Step int32 `json:"step,omitempty" protobuf:"varint,1,opt,name=step"`
+
+	// generation is that of the box whose pods are rolled out.
+	//
+	// Example: 2
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	Generation int64 `json:"generation,omitempty" protobuf:"varint,2,opt,name=generation"`
+}
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// ModelBoxAbort is a request to give the pods of a box the stable revision back in the middle of a rollout, and the answer to it.
+// The spec of the box stays as it is. It is the body of the subresource abort, and is not stored.
+type ModelBoxAbort struct {
+	// +k8s:opaqueType
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is that of the box. In a request it may be left out.
+	//
+	// Example: {name: web, namespace: default}
+	// +optional
+	// +k8s:opaqueType
+	metav1.ObjectMeta `json:"metadata,omitempty" protobuf:"bytes,1,opt,name=metadata"`
+
+	// status is what the abort has done. It is ignored in a request.
+	//
+	// Example: {stableGeneration: 1, generation: 2}
+	// +optional
+	Status ModelBoxAbortStatus `json:"status,omitempty" protobuf:"bytes,2,opt,name=status"`
+}
+
+// ModelBoxAbortStatus is what an abort has done.
+type ModelBoxAbortStatus struct {
+	// stableGeneration is the generation of the box whose pods come back.
+	//
+	// Example: 1
+	// +optional
+	// +k8s:optional
+	// +k8s:minimum=0
+	StableGeneration int64 `json:"stableGeneration,omitempty" protobuf:"varint,1,opt,name=stableGeneration"`
+
+	// generation is that of the box whose rollout was aborted.
 	//
 	// Example: 2
 	// +optional

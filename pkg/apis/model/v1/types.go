@@ -187,6 +187,8 @@ type RollingUpdate struct {
 // +genclient:method=CreateDiff,verb=create,subresource=diff,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBox,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxDiff
 // +genclient:method=CreateRestart,verb=create,subresource=restart,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRestart
 // +genclient:method=CreateRetry,verb=create,subresource=retry,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRetry,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRetry
+// +genclient:method=CreatePromotion,verb=create,subresource=promote,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxPromotion,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxPromotion
+// +genclient:method=CreateAbort,verb=create,subresource=abort,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxAbort,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxAbort
 // +genclient:method=GetHistory,verb=get,subresource=history,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxHistory
 // +genclient:method=CreateRollback,verb=create,subresource=rollback,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRollback,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxRollback
 // +genclient:method=CreateDebug,verb=create,subresource=debug,input=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxDebug,result=github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1.ModelBoxDebug

@@ -36,6 +36,26 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxAbort)(nil), (*model.ModelBoxAbort)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxAbort_To_model_ModelBoxAbort(a.(*ModelBoxAbort), b.(*model.ModelBoxAbort), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxAbort)(nil), (*ModelBoxAbort)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxAbort_To_v1_ModelBoxAbort(a.(*model.ModelBoxAbort), b.(*ModelBoxAbort), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxAbortStatus)(nil), (*model.ModelBoxAbortStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxAbortStatus_To_model_ModelBoxAbortStatus(a.(*ModelBoxAbortStatus), b.(*model.ModelBoxAbortStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxAbortStatus)(nil), (*ModelBoxAbortStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxAbortStatus_To_v1_ModelBoxAbortStatus(a.(*model.ModelBoxAbortStatus), b.(*ModelBoxAbortStatus), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddGeneratedConversionFunc((*ModelBoxAttachOptions)(nil), (*model.ModelBoxAttachOptions)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_v1_ModelBoxAttachOptions_To_model_ModelBoxAttachOptions(a.(*ModelBoxAttachOptions), b.(*model.ModelBoxAttachOptions), scope)
 	}); err != nil {
@@ -236,6 +256,26 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxPromotion)(nil), (*model.ModelBoxPromotion)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxPromotion_To_model_ModelBoxPromotion(a.(*ModelBoxPromotion), b.(*model.ModelBoxPromotion), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxPromotion)(nil), (*ModelBoxPromotion)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxPromotion_To_v1_ModelBoxPromotion(a.(*model.ModelBoxPromotion), b.(*ModelBoxPromotion), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxPromotionStatus)(nil), (*model.ModelBoxPromotionStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxPromotionStatus_To_model_ModelBoxPromotionStatus(a.(*ModelBoxPromotionStatus), b.(*model.ModelBoxPromotionStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxPromotionStatus)(nil), (*ModelBoxPromotionStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxPromotionStatus_To_v1_ModelBoxPromotionStatus(a.(*model.ModelBoxPromotionStatus), b.(*ModelBoxPromotionStatus), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddGeneratedConversionFunc((*ModelBoxRestart)(nil), (*model.ModelBoxRestart)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_v1_ModelBoxRestart_To_model_ModelBoxRestart(a.(*ModelBoxRestart), b.(*model.ModelBoxRestart), scope)
 	}); err != nil {
@@ -316,6 +356,16 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxRolloutCandidate)(nil), (*model.ModelBoxRolloutCandidate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxRolloutCandidate_To_model_ModelBoxRolloutCandidate(a.(*ModelBoxRolloutCandidate), b.(*model.ModelBoxRolloutCandidate), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxRolloutCandidate)(nil), (*ModelBoxRolloutCandidate)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxRolloutCandidate_To_v1_ModelBoxRolloutCandidate(a.(*model.ModelBoxRolloutCandidate), b.(*ModelBoxRolloutCandidate), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddGeneratedConversionFunc((*ModelBoxRolloutRevision)(nil), (*model.ModelBoxRolloutRevision)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_v1_ModelBoxRolloutRevision_To_model_ModelBoxRolloutRevision(a.(*ModelBoxRolloutRevision), b.(*model.ModelBoxRolloutRevision), scope)
 	}); err != nil {
@@ -333,6 +383,26 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}
 	if err := s.AddGeneratedConversionFunc((*model.ModelBoxRolloutStatus)(nil), (*ModelBoxRolloutStatus)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_model_ModelBoxRolloutStatus_To_v1_ModelBoxRolloutStatus(a.(*model.ModelBoxRolloutStatus), b.(*ModelBoxRolloutStatus), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxRolloutStep)(nil), (*model.ModelBoxRolloutStep)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxRolloutStep_To_model_ModelBoxRolloutStep(a.(*ModelBoxRolloutStep), b.(*model.ModelBoxRolloutStep), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxRolloutStep)(nil), (*ModelBoxRolloutStep)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxRolloutStep_To_v1_ModelBoxRolloutStep(a.(*model.ModelBoxRolloutStep), b.(*ModelBoxRolloutStep), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxRolloutTraffic)(nil), (*model.ModelBoxRolloutTraffic)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxRolloutTraffic_To_model_ModelBoxRolloutTraffic(a.(*ModelBoxRolloutTraffic), b.(*model.ModelBoxRolloutTraffic), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxRolloutTraffic)(nil), (*ModelBoxRolloutTraffic)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxRolloutTraffic_To_v1_ModelBoxRolloutTraffic(a.(*model.ModelBoxRolloutTraffic), b.(*ModelBoxRolloutTraffic), scope)
 	}); err != nil {
 		return err
 	}
@@ -639,6 +709,52 @@ func autoConvert_model_ModelBox_To_v1_ModelBox(in *model.ModelBox, out *ModelBox
 // Convert_model_ModelBox_To_v1_ModelBox is an autogenerated conversion function.
 func Convert_model_ModelBox_To_v1_ModelBox(in *model.ModelBox, out *ModelBox, s conversion.Scope) error {
 	return autoConvert_model_ModelBox_To_v1_ModelBox(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxAbort_To_model_ModelBoxAbort(in *ModelBoxAbort, out *model.ModelBoxAbort, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_v1_ModelBoxAbortStatus_To_model_ModelBoxAbortStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_v1_ModelBoxAbort_To_model_ModelBoxAbort is an autogenerated conversion function.
+func Convert_v1_ModelBoxAbort_To_model_ModelBoxAbort(in *ModelBoxAbort, out *model.ModelBoxAbort, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxAbort_To_model_ModelBoxAbort(in, out, s)
+}
+
+func autoConvert_model_ModelBoxAbort_To_v1_ModelBoxAbort(in *model.ModelBoxAbort, out *ModelBoxAbort, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	if err := Convert_model_ModelBoxAbortStatus_To_v1_ModelBoxAbortStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_model_ModelBoxAbort_To_v1_ModelBoxAbort is an autogenerated conversion function.
+func Convert_model_ModelBoxAbort_To_v1_ModelBoxAbort(in *model.ModelBoxAbort, out *ModelBoxAbort, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxAbort_To_v1_ModelBoxAbort(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxAbortStatus_To_model_ModelBoxAbortStatus(in *ModelBoxAbortStatus, out *model.ModelBoxAbortStatus, s conversion.Scope) error {
+	*out = *(*model.ModelBoxAbortStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxAbortStatus_To_model_ModelBoxAbortStatus is an autogenerated conversion function.
+func Convert_v1_ModelBoxAbortStatus_To_model_ModelBoxAbortStatus(in *ModelBoxAbortStatus, out *model.ModelBoxAbortStatus, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxAbortStatus_To_model_ModelBoxAbortStatus(in, out, s)
+}
+
+func autoConvert_model_ModelBoxAbortStatus_To_v1_ModelBoxAbortStatus(in *model.ModelBoxAbortStatus, out *ModelBoxAbortStatus, s conversion.Scope) error {
+	*out = *(*ModelBoxAbortStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxAbortStatus_To_v1_ModelBoxAbortStatus is an autogenerated conversion function.
+func Convert_model_ModelBoxAbortStatus_To_v1_ModelBoxAbortStatus(in *model.ModelBoxAbortStatus, out *ModelBoxAbortStatus, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxAbortStatus_To_v1_ModelBoxAbortStatus(in, out, s)
 }
 
 func autoConvert_v1_ModelBoxAttachOptions_To_model_ModelBoxAttachOptions(in *ModelBoxAttachOptions, out *model.ModelBoxAttachOptions, s conversion.Scope) error {
@@ -1376,6 +1492,54 @@ func Convert_url_Values_To_v1_ModelBoxPortForwardOptions(in *url.Values, out *Mo
 	return autoConvert_url_Values_To_v1_ModelBoxPortForwardOptions(in, out, s)
 }
 
+func autoConvert_v1_ModelBoxPromotion_To_model_ModelBoxPromotion(in *ModelBoxPromotion, out *model.ModelBoxPromotion, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	out.Full = in.Full
+	if err := Convert_v1_ModelBoxPromotionStatus_To_model_ModelBoxPromotionStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_v1_ModelBoxPromotion_To_model_ModelBoxPromotion is an autogenerated conversion function.
+func Convert_v1_ModelBoxPromotion_To_model_ModelBoxPromotion(in *ModelBoxPromotion, out *model.ModelBoxPromotion, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxPromotion_To_model_ModelBoxPromotion(in, out, s)
+}
+
+func autoConvert_model_ModelBoxPromotion_To_v1_ModelBoxPromotion(in *model.ModelBoxPromotion, out *ModelBoxPromotion, s conversion.Scope) error {
+	out.ObjectMeta = in.ObjectMeta
+	out.Full = in.Full
+	if err := Convert_model_ModelBoxPromotionStatus_To_v1_ModelBoxPromotionStatus(&in.Status, &out.Status, s); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Convert_model_ModelBoxPromotion_To_v1_ModelBoxPromotion is an autogenerated conversion function.
+func Convert_model_ModelBoxPromotion_To_v1_ModelBoxPromotion(in *model.ModelBoxPromotion, out *ModelBoxPromotion, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxPromotion_To_v1_ModelBoxPromotion(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxPromotionStatus_To_model_ModelBoxPromotionStatus(in *ModelBoxPromotionStatus, out *model.ModelBoxPromotionStatus, s conversion.Scope) error {
+	*out = *(*model.ModelBoxPromotionStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxPromotionStatus_To_model_ModelBoxPromotionStatus is an autogenerated conversion function.
+func Convert_v1_ModelBoxPromotionStatus_To_model_ModelBoxPromotionStatus(in *ModelBoxPromotionStatus, out *model.ModelBoxPromotionStatus, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxPromotionStatus_To_model_ModelBoxPromotionStatus(in, out, s)
+}
+
+func autoConvert_model_ModelBoxPromotionStatus_To_v1_ModelBoxPromotionStatus(in *model.ModelBoxPromotionStatus, out *ModelBoxPromotionStatus, s conversion.Scope) error {
+	*out = *(*ModelBoxPromotionStatus)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxPromotionStatus_To_v1_ModelBoxPromotionStatus is an autogenerated conversion function.
+func Convert_model_ModelBoxPromotionStatus_To_v1_ModelBoxPromotionStatus(in *model.ModelBoxPromotionStatus, out *ModelBoxPromotionStatus, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxPromotionStatus_To_v1_ModelBoxPromotionStatus(in, out, s)
+}
+
 func autoConvert_v1_ModelBoxRestart_To_model_ModelBoxRestart(in *ModelBoxRestart, out *model.ModelBoxRestart, s conversion.Scope) error {
 	out.ObjectMeta = in.ObjectMeta
 	if err := Convert_v1_ModelBoxRestartStatus_To_model_ModelBoxRestartStatus(&in.Status, &out.Status, s); err != nil {
@@ -1558,6 +1722,26 @@ func Convert_model_ModelBoxRollout_To_v1_ModelBoxRollout(in *model.ModelBoxRollo
 	return autoConvert_model_ModelBoxRollout_To_v1_ModelBoxRollout(in, out, s)
 }
 
+func autoConvert_v1_ModelBoxRolloutCandidate_To_model_ModelBoxRolloutCandidate(in *ModelBoxRolloutCandidate, out *model.ModelBoxRolloutCandidate, s conversion.Scope) error {
+	*out = *(*model.ModelBoxRolloutCandidate)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxRolloutCandidate_To_model_ModelBoxRolloutCandidate is an autogenerated conversion function.
+func Convert_v1_ModelBoxRolloutCandidate_To_model_ModelBoxRolloutCandidate(in *ModelBoxRolloutCandidate, out *model.ModelBoxRolloutCandidate, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxRolloutCandidate_To_model_ModelBoxRolloutCandidate(in, out, s)
+}
+
+func autoConvert_model_ModelBoxRolloutCandidate_To_v1_ModelBoxRolloutCandidate(in *model.ModelBoxRolloutCandidate, out *ModelBoxRolloutCandidate, s conversion.Scope) error {
+	*out = *(*ModelBoxRolloutCandidate)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxRolloutCandidate_To_v1_ModelBoxRolloutCandidate is an autogenerated conversion function.
+func Convert_model_ModelBoxRolloutCandidate_To_v1_ModelBoxRolloutCandidate(in *model.ModelBoxRolloutCandidate, out *ModelBoxRolloutCandidate, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxRolloutCandidate_To_v1_ModelBoxRolloutCandidate(in, out, s)
+}
+
 func autoConvert_v1_ModelBoxRolloutRevision_To_model_ModelBoxRolloutRevision(in *ModelBoxRolloutRevision, out *model.ModelBoxRolloutRevision, s conversion.Scope) error {
 	*out = *(*model.ModelBoxRolloutRevision)(unsafe.Pointer(in))
 	return nil
@@ -1596,6 +1780,46 @@ func autoConvert_model_ModelBoxRolloutStatus_To_v1_ModelBoxRolloutStatus(in *mod
 // Convert_model_ModelBoxRolloutStatus_To_v1_ModelBoxRolloutStatus is an autogenerated conversion function.
 func Convert_model_ModelBoxRolloutStatus_To_v1_ModelBoxRolloutStatus(in *model.ModelBoxRolloutStatus, out *ModelBoxRolloutStatus, s conversion.Scope) error {
 	return autoConvert_model_ModelBoxRolloutStatus_To_v1_ModelBoxRolloutStatus(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxRolloutStep_To_model_ModelBoxRolloutStep(in *ModelBoxRolloutStep, out *model.ModelBoxRolloutStep, s conversion.Scope) error {
+	*out = *(*model.ModelBoxRolloutStep)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxRolloutStep_To_model_ModelBoxRolloutStep is an autogenerated conversion function.
+func Convert_v1_ModelBoxRolloutStep_To_model_ModelBoxRolloutStep(in *ModelBoxRolloutStep, out *model.ModelBoxRolloutStep, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxRolloutStep_To_model_ModelBoxRolloutStep(in, out, s)
+}
+
+func autoConvert_model_ModelBoxRolloutStep_To_v1_ModelBoxRolloutStep(in *model.ModelBoxRolloutStep, out *ModelBoxRolloutStep, s conversion.Scope) error {
+	*out = *(*ModelBoxRolloutStep)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxRolloutStep_To_v1_ModelBoxRolloutStep is an autogenerated conversion function.
+func Convert_model_ModelBoxRolloutStep_To_v1_ModelBoxRolloutStep(in *model.ModelBoxRolloutStep, out *ModelBoxRolloutStep, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxRolloutStep_To_v1_ModelBoxRolloutStep(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxRolloutTraffic_To_model_ModelBoxRolloutTraffic(in *ModelBoxRolloutTraffic, out *model.ModelBoxRolloutTraffic, s conversion.Scope) error {
+	*out = *(*model.ModelBoxRolloutTraffic)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxRolloutTraffic_To_model_ModelBoxRolloutTraffic is an autogenerated conversion function.
+func Convert_v1_ModelBoxRolloutTraffic_To_model_ModelBoxRolloutTraffic(in *ModelBoxRolloutTraffic, out *model.ModelBoxRolloutTraffic, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxRolloutTraffic_To_model_ModelBoxRolloutTraffic(in, out, s)
+}
+
+func autoConvert_model_ModelBoxRolloutTraffic_To_v1_ModelBoxRolloutTraffic(in *model.ModelBoxRolloutTraffic, out *ModelBoxRolloutTraffic, s conversion.Scope) error {
+	*out = *(*ModelBoxRolloutTraffic)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxRolloutTraffic_To_v1_ModelBoxRolloutTraffic is an autogenerated conversion function.
+func Convert_model_ModelBoxRolloutTraffic_To_v1_ModelBoxRolloutTraffic(in *model.ModelBoxRolloutTraffic, out *ModelBoxRolloutTraffic, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxRolloutTraffic_To_v1_ModelBoxRolloutTraffic(in, out, s)
 }
 
 func autoConvert_v1_ModelBoxRoute_To_model_ModelBoxRoute(in *ModelBoxRoute, out *model.ModelBoxRoute, s conversion.Scope) error {

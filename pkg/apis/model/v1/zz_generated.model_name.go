@@ -14,6 +14,16 @@ func (in ModelBox) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxAbort) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxAbort"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxAbortStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxAbortStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxAttachOptions) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxAttachOptions"
 }
@@ -114,6 +124,16 @@ func (in ModelBoxPortForwardOptions) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxPromotion) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxPromotion"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxPromotionStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxPromotionStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxRestart) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxRestart"
 }
@@ -154,6 +174,11 @@ func (in ModelBoxRollout) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRolloutCandidate) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRolloutCandidate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxRolloutRevision) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxRolloutRevision"
 }
@@ -161,6 +186,16 @@ func (in ModelBoxRolloutRevision) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxRolloutStatus) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxRolloutStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRolloutStep) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRolloutStep"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRolloutTraffic) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRolloutTraffic"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -41,6 +41,21 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
 			}
 		})
+	// type ModelBoxAbort
+	scheme.AddValidationFunc(
+		(*ModelBoxAbort)(nil),
+		func(ctx context.Context, op operation.Operation, obj, oldObj interface{}) field.ErrorList {
+			switch op.Request.SubresourcePath() {
+			case "/":
+				return Validate_ModelBoxAbort(
+					ctx, op, nil, /* fldPath */
+					obj.(*ModelBoxAbort),
+					safe.Cast[*ModelBoxAbort](oldObj))
+			}
+			return field.ErrorList{
+				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
+			}
+		})
 	// type ModelBoxDebug
 	scheme.AddValidationFunc(
 		(*ModelBoxDebug)(nil),
@@ -51,6 +66,21 @@ func RegisterValidations(scheme *runtime.Scheme) error {
 					ctx, op, nil, /* fldPath */
 					obj.(*ModelBoxDebug),
 					safe.Cast[*ModelBoxDebug](oldObj))
+			}
+			return field.ErrorList{
+				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
+			}
+		})
+	// type ModelBoxPromotion
+	scheme.AddValidationFunc(
+		(*ModelBoxPromotion)(nil),
+		func(ctx context.Context, op operation.Operation, obj, oldObj interface{}) field.ErrorList {
+			switch op.Request.SubresourcePath() {
+			case "/":
+				return Validate_ModelBoxPromotion(
+					ctx, op, nil, /* fldPath */
+					obj.(*ModelBoxPromotion),
+					safe.Cast[*ModelBoxPromotion](oldObj))
 			}
 			return field.ErrorList{
 				field.InternalError(nil, fmt.Errorf("no validation found for %T, subresource: %v", obj, op.Request.SubresourcePath())),
@@ -290,6 +320,111 @@ func Validate_ModelBox(
 				return &oldObj.Status
 			})
 		errs = append(errs, fn(fldPath.Child("status"), &obj.Status, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelBoxAbort validates an instance of ModelBoxAbort according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxAbort(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxAbort) (errs field.ErrorList) {
+
+	// field ModelBoxAbort.TypeMeta has no validation
+	// field ModelBoxAbort.ObjectMeta has no validation
+
+	{ // field ModelBoxAbort.Status
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxAbortStatus,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxAbortStatus(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxAbort) *ModelBoxAbortStatus {
+				return &oldObj.Status
+			})
+		errs = append(errs, fn(fldPath.Child("status"), &obj.Status, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelBoxAbortStatus validates an instance of ModelBoxAbortStatus according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxAbortStatus(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxAbortStatus) (errs field.ErrorList) {
+
+	{ // field ModelBoxAbortStatus.StableGeneration
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxAbortStatus) *int64 {
+				return &oldObj.StableGeneration
+			})
+		errs = append(errs, fn(fldPath.Child("stableGeneration"), &obj.StableGeneration, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxAbortStatus.Generation
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxAbortStatus) *int64 {
+				return &oldObj.Generation
+			})
+		errs = append(errs, fn(fldPath.Child("generation"), &obj.Generation, oldVal, oldObj != nil)...)
 	}
 
 	return errs
@@ -961,6 +1096,112 @@ func Validate_ModelBoxIngressTLS(
 	return errs
 }
 
+// Validate_ModelBoxPromotion validates an instance of ModelBoxPromotion according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxPromotion(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxPromotion) (errs field.ErrorList) {
+
+	// field ModelBoxPromotion.TypeMeta has no validation
+	// field ModelBoxPromotion.ObjectMeta has no validation
+	// field ModelBoxPromotion.Full has no validation
+
+	{ // field ModelBoxPromotion.Status
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxPromotionStatus,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxPromotionStatus(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxPromotion) *ModelBoxPromotionStatus {
+				return &oldObj.Status
+			})
+		errs = append(errs, fn(fldPath.Child("status"), &obj.Status, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelBoxPromotionStatus validates an instance of ModelBoxPromotionStatus according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxPromotionStatus(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxPromotionStatus) (errs field.ErrorList) {
+
+	{ // field ModelBoxPromotionStatus.Step
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxPromotionStatus) *int32 {
+				return &oldObj.Step
+			})
+		errs = append(errs, fn(fldPath.Child("step"), &obj.Step, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxPromotionStatus.Generation
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxPromotionStatus) *int64 {
+				return &oldObj.Generation
+			})
+		errs = append(errs, fn(fldPath.Child("generation"), &obj.Generation, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_ModelBoxRestart validates an instance of ModelBoxRestart according
 // to declarative validation rules in the API schema.
 func Validate_ModelBoxRestart(
@@ -1317,6 +1558,68 @@ func Validate_ModelBoxRollout(
 				return oldObj.MaxRestarts
 			})
 		errs = append(errs, fn(fldPath.Child("maxRestarts"), obj.MaxRestarts, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxRollout.Type
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RolloutType,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_RolloutType(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRollout) *RolloutType {
+				return oldObj.Type
+			})
+		errs = append(errs, fn(fldPath.Child("type"), obj.Type, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxRollout.Steps
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []ModelBoxRolloutStep,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 20).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRollout) []ModelBoxRolloutStep {
+				return oldObj.Steps
+			})
+		errs = append(errs, fn(fldPath.Child("steps"), obj.Steps, oldVal, oldObj != nil)...)
 	}
 
 	return errs
@@ -3820,6 +4123,21 @@ func Validate_RolloutFailurePolicy(
 	obj, oldObj *RolloutFailurePolicy) (errs field.ErrorList) {
 
 	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForRolloutFailurePolicy, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
+var symbolsForRolloutType = sets.New(RolloutBlueGreen, RolloutCanary)
+
+// Validate_RolloutType validates an instance of RolloutType according
+// to declarative validation rules in the API schema.
+func Validate_RolloutType(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RolloutType) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForRolloutType, nil); len(e) != 0 {
 		errs = append(errs, e...)
 	}
 

@@ -28,12 +28,12 @@ import (
 const NotRolledBack = "; not rolled back: "
 
 // ObserveRollout returns how the rollout of the box gets on. The children are those that the last status asks for: what is decided
-// here is rendered once it is in the status, where it outlives this process.
-func (r *Reconciler) ObserveRollout(ctx context.Context, box *modelv1.ModelBox, podsHash podsHashFunc, observed *status.Observation) (status.RolloutObservation, error) {
+// here is rendered once it is in the status, where it outlives this process. live is what the children were rendered for.
+func (r *Reconciler) ObserveRollout(ctx context.Context, box *modelv1.ModelBox, podsHash podsHashFunc, live modelboxrender.Live, observed *status.Observation) (status.RolloutObservation, error) {
 	last := box.Status.Rollout
 	switch {
 	case box.Spec.Rollout == nil:
-		return status.RolloutObservation{}, nil
+		return status.RolloutObservation{Status: candidateLeft(last, observed)}, nil
 	case box.Spec.Paused:
 		return status.RolloutObservation{Status: last}, nil
 	}
@@ -42,6 +42,24 @@ func (r *Reconciler) ObserveRollout(ctx context.Context, box *modelv1.ModelBox, 
 		return status.RolloutObservation{}, fmt.Errorf("rendering the pods: %w", err)
 	}
 	next := nextAttempt(last, hash, observed.Now)
+	steps, obstacle := modelboxrender.StepsOf(box, live)
+	if steps != nil {
+		return r.observeSteps(ctx, box, steps, observed, next)
+	}
+	observation, err := r.observeReplacement(ctx, box, observed, next)
+	if err != nil {
+		return observation, err
+	}
+	if obstacle != nil && next.Phase == modelv1.RolloutProgressing {
+		next.Message = message.Truncate("not in steps: " + obstacle.Error())
+	}
+	recheckAfter, err := r.withdrawCandidate(ctx, box, observed, next)
+	observation.RecheckAfter = reconciler.Soonest(observation.RecheckAfter, recheckAfter)
+	return observation, err
+}
+
+// observeReplacement returns how the rollout gets on of a workload that replaces its pods. It changes next, which is its status.
+func (r *Reconciler) observeReplacement(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (status.RolloutObservation, error) {
 	if next.Phase == modelv1.RolloutRolledBack {
 		next.Phase, next.Message = r.failedPhase(box, next)
 		return status.RolloutObservation{Status: next}, nil
@@ -49,14 +67,12 @@ func (r *Reconciler) ObserveRollout(ctx context.Context, box *modelv1.ModelBox, 
 	isDone := isRolloutDone(observed)
 	switch {
 	case isDone && observed.Workload.Replicas().Desired > 0:
-		next.Phase, next.Reason, next.Message = modelv1.RolloutComplete, "", ""
-		next.Stable = stableRevision(box, hash, next.Stable, observed)
-		next.FailedRevisions = slices.DeleteFunc(slices.Clone(next.FailedRevisions), func(failed modelv1.ModelBoxFailedRevision) bool { return failed.PodsHash == hash })
+		completeRollout(box, observed, next)
 		return status.RolloutObservation{Status: next}, nil
 	case isDone: // There is no pod that could have failed.
 		next.Phase, next.Reason, next.Message = modelv1.RolloutComplete, "", ""
 		return status.RolloutObservation{Status: next}, nil
-	case next.Phase == modelv1.RolloutComplete && next.Stable != nil && next.Stable.PodsHash == hash:
+	case next.Phase == modelv1.RolloutComplete && next.Stable != nil && next.Stable.PodsHash == next.PodsHash:
 		return status.RolloutObservation{Status: next}, nil // Pods that fail later belong to no rollout.
 	case next.Phase == modelv1.RolloutComplete: // without any pod, which there are to be now
 		next.Phase, next.StartedAt = modelv1.RolloutProgressing, startOf(observed.Now)
@@ -64,14 +80,26 @@ func (r *Reconciler) ObserveRollout(ctx context.Context, box *modelv1.ModelBox, 
 		next.Phase, next.Message = r.failedPhase(box, next)
 		return status.RolloutObservation{Status: next}, nil
 	}
-	found, err := r.findLastingFailure(ctx, box, observed, next)
+	return r.observeProgress(ctx, box, observed.Workload, observed, next)
+}
+
+// completeRollout makes next the status of a rollout whose pods are all there and available.
+func completeRollout(box *modelv1.ModelBox, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) {
+	next.Phase, next.Reason, next.Message = modelv1.RolloutComplete, "", ""
+	next.Stable = stableRevision(box, next.PodsHash, next.Stable, observed)
+	next.FailedRevisions = slices.DeleteFunc(slices.Clone(next.FailedRevisions), func(failed modelv1.ModelBoxFailedRevision) bool { return failed.PodsHash == next.PodsHash })
+}
+
+// observeProgress looks for what keeps the workload that gets the new pods from having them. It changes next.
+func (r *Reconciler) observeProgress(ctx context.Context, box *modelv1.ModelBox, workload kinds.Workload, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (status.RolloutObservation, error) {
+	found, err := r.findLastingFailure(ctx, box, workload, observed, next)
 	if err != nil {
 		return status.RolloutObservation{}, err
 	}
 	if found.failure != nil {
 		next.Reason, next.Message = status.ConditionReason(found.failure.Reason), message.Truncate(found.failure.Message)
 		next.FailedRevisions = withFailed(next.FailedRevisions, modelv1.ModelBoxFailedRevision{
-			PodsHash: hash, Generation: box.Generation, Name: found.revision, Reason: next.Reason,
+			PodsHash: next.PodsHash, Generation: box.Generation, Name: found.revision, Reason: next.Reason,
 		})
 		next.Phase, next.Message = r.failedPhase(box, next)
 	}
@@ -89,6 +117,7 @@ func nextAttempt(last *modelv1.ModelBoxRolloutStatus, hash string, now time.Time
 		return last.DeepCopy()
 	}
 	next.Stable, next.FailedRevisions = last.Stable, last.FailedRevisions
+	next.Candidate, next.Traffic = last.Candidate.DeepCopy(), last.Traffic.DeepCopy()
 	return next
 }
 
@@ -106,8 +135,8 @@ func stableRevision(box *modelv1.ModelBox, hash string, last *modelv1.ModelBoxRo
 		return last
 	}
 	stable := &modelv1.ModelBoxRolloutRevision{PodsHash: hash, Generation: box.Generation}
-	if len(observed.Pods) > 0 {
-		stable.Name = revisionName(observed.Workload, observed.Pods[0])
+	if i := slices.IndexFunc(observed.Pods, func(pod *corev1.Pod) bool { return !isOfCandidate(pod) }); i >= 0 {
+		stable.Name = revisionName(observed.Workload, observed.Pods[i])
 	}
 	return stable
 }
@@ -162,10 +191,11 @@ type lastingFailure struct {
 	recheckAfter time.Duration
 }
 
-// findLastingFailure returns why the rollout of the box has failed: a new pod will not run, or its progress deadline is exceeded.
-func (r *Reconciler) findLastingFailure(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation, rollout *modelv1.ModelBoxRolloutStatus) (lastingFailure, error) {
+// findLastingFailure returns why the rollout of the box has failed: a new pod of the workload will not run, or its progress deadline is
+// exceeded. The workload may be nil.
+func (r *Reconciler) findLastingFailure(ctx context.Context, box *modelv1.ModelBox, workload kinds.Workload, observed *status.Observation, rollout *modelv1.ModelBoxRolloutStatus) (lastingFailure, error) {
 	var found lastingFailure
-	if observed.Workload == nil || !status.AppliedVerdict(observed).IsTrue {
+	if workload == nil || !status.AppliedVerdict(observed).IsTrue {
 		return found, nil
 	}
 	isRetry := slices.ContainsFunc(rollout.FailedRevisions, func(failed modelv1.ModelBoxFailedRevision) bool { return failed.PodsHash == rollout.PodsHash })
@@ -174,7 +204,7 @@ func (r *Reconciler) findLastingFailure(ctx context.Context, box *modelv1.ModelB
 		if failure == nil && left == 0 {
 			continue
 		}
-		if isNew, err := r.isNewPod(ctx, box, observed.Workload, pod); err != nil {
+		if isNew, err := r.isNewPod(ctx, box, workload, pod); err != nil {
 			return found, err
 		} else if !isNew {
 			continue
@@ -185,24 +215,24 @@ func (r *Reconciler) findLastingFailure(ctx context.Context, box *modelv1.ModelB
 		case isRetry && pod.CreationTimestamp.Before(&rollout.StartedAt):
 			found.outdated = pod
 		case status.Worse(found.failure, failure) == failure:
-			found.failure, found.revision = failure, revisionName(observed.Workload, pod)
+			found.failure, found.revision = failure, revisionName(workload, pod)
 		}
 	}
 	if found.failure != nil {
 		return found, nil
 	}
-	isOverdue, left := exceedsDeadline(box, observed, rollout.StartedAt.Time)
+	isOverdue, left := exceedsDeadline(box, workload, observed, rollout.StartedAt.Time)
 	found.recheckAfter = reconciler.Soonest(found.recheckAfter, left)
 	if isOverdue {
-		found.failure = &status.PodFailure{Reason: modelv1.ReasonProgressDeadlineExceeded, Message: describeOverdue(box, observed)}
+		found.failure = &status.PodFailure{Reason: modelv1.ReasonProgressDeadlineExceeded, Message: describeOverdue(box, workload, observed)}
 	}
 	return found, nil
 }
 
 // exceedsDeadline returns whether the rollout has made no progress for too long, or after how long it will have. The condition of a
 // Deployment, and what is recorded of other workloads, count if they are about this attempt.
-func exceedsDeadline(box *modelv1.ModelBox, observed *status.Observation, startedAt time.Time) (bool, time.Duration) {
-	deployment, isDeployment := observed.Workload.(kinds.Deployment)
+func exceedsDeadline(box *modelv1.ModelBox, workload kinds.Workload, observed *status.Observation, startedAt time.Time) (bool, time.Duration) {
+	deployment, isDeployment := workload.(kinds.Deployment)
 	switch {
 	case !isDeployment && !observed.Progress.IsOverdue:
 		return false, 0 // reconcile looks again in any case
@@ -217,12 +247,12 @@ func exceedsDeadline(box *modelv1.ModelBox, observed *status.Observation, starte
 }
 
 // describeOverdue says what a rollout waits for that has exceeded its deadline.
-func describeOverdue(box *modelv1.ModelBox, observed *status.Observation) string {
-	overdue := fmt.Sprintf("%s %q has timed out progressing", observed.Workload.KindName(), observed.Workload.GetName())
+func describeOverdue(box *modelv1.ModelBox, workload kinds.Workload, observed *status.Observation) string {
+	overdue := fmt.Sprintf("%s %q has timed out progressing", workload.KindName(), workload.GetName())
 	if failure := status.Worse(observed.CreationFailure, status.FindPodFailures(box, observed).Worst); failure != nil {
 		return overdue + ": " + failure.Message
 	}
-	replicas := observed.Workload.Replicas()
+	replicas := workload.Replicas()
 	return fmt.Sprintf("%s: %d of %s updated, %d available", overdue, replicas.Updated, kinds.Count(replicas.Desired, "replica", "replicas"), replicas.Available)
 }
 

@@ -24,10 +24,12 @@ import (
 // TemplateGenerationLabel is where the pods of a DaemonSet have what its annotation appsv1.DeprecatedTemplateGeneration counts.
 const TemplateGenerationLabel = "pod-template-generation"
 
-// newReplicaSet is the ReplicaSet that has the newest pods of a box, once that was to be known.
+// newReplicaSet is the ReplicaSet with the newest pods of a Deployment. It is remembered once it was looked up.
 type newReplicaSet struct {
 	rollout rolloutID
 	uid     types.UID
+	// hash is the label pod-template-hash of its pods.
+	hash string
 }
 
 // isNewPod returns whether the pod is of the revision that the workload brings to its pods. Whether one of a Deployment is, only
@@ -43,35 +45,41 @@ func (r *Reconciler) isNewPod(ctx context.Context, box *modelv1.ModelBox, worklo
 		if workload.Status.ObservedGeneration < workload.Generation {
 			return false, nil
 		}
-		uid, err := r.newReplicaSetOf(ctx, box, workload)
+		newest, err := r.newReplicaSetOf(ctx, box, workload)
 		controller := metav1.GetControllerOfNoCopy(pod)
-		return err == nil && uid != "" && controller != nil && controller.UID == uid, err
+		return err == nil && newest.uid != "" && controller != nil && controller.UID == newest.uid, err
 	default:
 		return false, nil
 	}
 }
 
-// newReplicaSetOf returns the UID of the ReplicaSet with the revision of the Deployment, empty where there is none.
-func (r *Reconciler) newReplicaSetOf(ctx context.Context, box *modelv1.ModelBox, deployment kinds.Deployment) (types.UID, error) {
+// newReplicaSetOf returns the ReplicaSet with the revision of the Deployment, which is that of the box or its candidate. It returns an
+// empty one where there is none.
+func (r *Reconciler) newReplicaSetOf(ctx context.Context, box *modelv1.ModelBox, deployment kinds.Deployment) (newReplicaSet, error) {
+	memory := r.newReplicaSets
+	if deployment.Name != box.Name {
+		memory = r.candidateReplicaSets
+	}
 	rollout := rolloutOf(deployment)
-	if known, isKnown := r.newReplicaSets.Get(reconciler.KeyOf(box)); isKnown && known.rollout == rollout {
-		return known.uid, nil
+	if known, isKnown := memory.Get(reconciler.KeyOf(box)); isKnown && known.rollout == rollout {
+		return known, nil
 	}
 	list, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.ReplicaSetList, error) {
 		selector := labels.SelectorFromSet(modelboxrender.Selector(box)).String()
 		return r.kubeClient.AppsV1().ReplicaSets(box.Namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	})
 	if err != nil {
-		return "", fmt.Errorf("listing the ReplicaSets of the box: %w", err)
+		return newReplicaSet{}, fmt.Errorf("listing the ReplicaSets of the box: %w", err)
 	}
 	i := slices.IndexFunc(list.Items, func(set appsv1.ReplicaSet) bool {
 		return metav1.IsControlledBy(&set, deployment) && set.Annotations[kinds.DeploymentRevision] == rollout.revision
 	})
 	if i < 0 {
-		return "", nil
+		return newReplicaSet{}, nil
 	}
-	r.newReplicaSets.Set(reconciler.KeyOf(box), newReplicaSet{rollout, list.Items[i].UID})
-	return list.Items[i].UID, nil
+	newest := newReplicaSet{rollout, list.Items[i].UID, list.Items[i].Labels[appsv1.DefaultDeploymentUniqueLabelKey]}
+	memory.Set(reconciler.KeyOf(box), newest)
+	return newest, nil
 }
 
 // revisionName returns the name of the ReplicaSet or ControllerRevision that the pod is of, empty where its labels do not tell.

@@ -22,6 +22,8 @@ type Reconciler struct {
 	Progress       *progressRecord
 	StableRecords  *stableRecords
 	newReplicaSets *reconciler.Memory[newReplicaSet]
+	// candidateReplicaSets are the same for the candidate Deployments.
+	candidateReplicaSets *reconciler.Memory[newReplicaSet]
 }
 
 // New returns a Reconciler of boxes with children of the kinds.
@@ -34,8 +36,10 @@ func New(boxes *reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus], kubeC
 		Progress:       NewProgressRecord(),
 		StableRecords:  newStableRecords(),
 		newReplicaSets: reconciler.NewMemory[newReplicaSet](),
+
+		candidateReplicaSets: reconciler.NewMemory[newReplicaSet](),
 	}
-	for _, memory := range []reconciler.Forgetter{r.Record, r.Progress, r.StableRecords, r.newReplicaSets} {
+	for _, memory := range []reconciler.Forgetter{r.Record, r.Progress, r.StableRecords, r.newReplicaSets, r.candidateReplicaSets} {
 		boxes.Remember(memory)
 	}
 	return r

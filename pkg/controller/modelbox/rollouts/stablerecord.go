@@ -87,7 +87,7 @@ func (r *Reconciler) FindStableRecord(ctx context.Context, box *modelv1.ModelBox
 func needsStableRecord(box *modelv1.ModelBox, podsHash podsHashFunc) (bool, error) {
 	rollout := box.Status.Rollout
 	if box.Spec.Rollout == nil || box.Spec.Paused || rollout == nil || rollout.Stable == nil ||
-		box.Spec.Rollout.OnFailure != modelv1.RolloutFailureRollback && rollout.Phase != modelv1.RolloutRolledBack {
+		!modelboxrender.KeepsStable(box) && rollout.Phase != modelv1.RolloutRolledBack {
 		return false, nil
 	}
 	hash, err := podsHash()

@@ -130,7 +130,10 @@ func workloadVerdict(box *modelv1.ModelBox, observed *Observation) verdict {
 	if rollout.Reason == modelv1.ReasonProgressDeadlineExceeded && observed.Rollout.isIn(modelv1.RolloutProgressing) {
 		rollout = verdict(kinds.Progressing("the rollout is tried again: %s", rollout.Message))
 	}
-	if pause := workload.Pause(); pause != nil && !observed.Rollout.isIn(modelv1.RolloutPaused) {
+	if steps := stepsVerdict(box, observed, rollout); steps != nil {
+		return *steps
+	}
+	if pause := workload.Pause(); pause != nil && !observed.Rollout.isIn(modelv1.RolloutPaused) && !observed.Rollout.isInSteps() {
 		rollout.Message = fmt.Sprintf("%s; %s", rollout.Message, pause.MessageOf(workload))
 		if rollout.IsTrue && pause.StopsRollout {
 			rollout.IsTrue, rollout.Reason = false, pause.Reason

@@ -21,7 +21,9 @@ import (
 // Observation is what a reconcile found and did.
 type Observation struct {
 	// workload, service, ingress, route and autoscaler are nil where there is none that belongs to the box.
-	Workload   kinds.Workload
+	Workload kinds.Workload
+	// Candidate is the candidate Deployment, nil where there is none.
+	Candidate  kinds.Workload
 	Service    *corev1.Service
 	Ingress    *networkingv1.Ingress
 	Route      *gatewayv1.HTTPRoute
@@ -64,9 +66,14 @@ type RolloutObservation struct {
 	Status *modelv1.ModelBoxRolloutStatus
 	// Outdated is a pod of a rollout that is tried again which failed before; nil where there is none.
 	Outdated *corev1.Pod
-	// RecheckAfter is how soon a step that only takes its time will count as a failure, 0 for never.
+	// RecheckAfter is how soon a step that only takes its time will count as a failure, or a pause is over; 0 for never.
 	RecheckAfter time.Duration
+	// AwaitsPromotion says that the rollout is in a step that ends with the subresource promote.
+	AwaitsPromotion bool
 }
+
+// isInSteps returns whether the rollout is in steps, even if it has failed in one.
+func (o RolloutObservation) isInSteps() bool { return o.Status != nil && o.Status.Step != nil }
 
 // isIn returns whether the box asks for a rollout, and it is in the phase.
 func (o RolloutObservation) isIn(phase modelv1.RolloutPhase) bool {

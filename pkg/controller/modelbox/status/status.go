@@ -6,6 +6,7 @@ package status
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
@@ -22,7 +23,7 @@ func Of(box *modelv1.ModelBox, observed *Observation) modelv1.ModelBoxStatus {
 		Rollout:            observed.Rollout.Status,
 	}
 	if observed.Workload != nil {
-		replicas := observed.Workload.Replicas()
+		replicas := replicasOf(box, observed)
 		status.DesiredReplicas = &replicas.Desired
 		status.Replicas = replicas.Current
 		status.UpdatedReplicas = replicas.Updated
@@ -43,6 +44,28 @@ func Of(box *modelv1.ModelBox, observed *Observation) modelv1.ModelBoxStatus {
 	}
 	status.IngressAddresses = kinds.IngressAddresses(observed.Ingress)
 	return status
+}
+
+// replicasOf returns the numbers of pods of the workload and of its candidate together.
+func replicasOf(box *modelv1.ModelBox, observed *Observation) kinds.Replicas {
+	replicas := observed.Workload.Replicas()
+	if observed.Candidate == nil {
+		return replicas
+	}
+	candidate := observed.Candidate.Replicas()
+	replicas.Current += candidate.Current
+	replicas.Ready += candidate.Ready
+	replicas.Available += candidate.Available
+	if observed.Rollout.isInSteps() {
+		if *observed.Rollout.Status.Step <= countSteps(box) {
+			replicas.Updated = 0
+		}
+		replicas.Updated += candidate.Updated
+	}
+	if _, isAutoscaled := observed.Workload.GetAnnotations()[modelv1.AutoscaledAnnotation]; !isAutoscaled {
+		replicas.Desired = ptr.Deref(box.Spec.Replicas, 1)
+	}
+	return replicas
 }
 
 func nodePorts(service *corev1.Service) []modelv1.NodePort {

@@ -199,6 +199,29 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: onFailure
       type:
         scalar: string
+    - name: steps
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.ModelBoxRolloutStep
+          elementRelationship: atomic
+    - name: type
+      type:
+        scalar: string
+- name: com.github.model.v1.ModelBoxRolloutCandidate
+  map:
+    fields:
+    - name: availableReplicas
+      type:
+        scalar: numeric
+    - name: generation
+      type:
+        scalar: numeric
+      default: 0
+    - name: podsHash
+      type:
+        scalar: string
+      default: ""
 - name: com.github.model.v1.ModelBoxRolloutRevision
   map:
     fields:
@@ -216,6 +239,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.model.v1.ModelBoxRolloutStatus
   map:
     fields:
+    - name: candidate
+      type:
+        namedType: com.github.model.v1.ModelBoxRolloutCandidate
     - name: failedRevisions
       type:
         list:
@@ -225,6 +251,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: message
       type:
         scalar: string
+    - name: nextStepAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
     - name: phase
       type:
         scalar: string
@@ -240,6 +269,37 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: startedAt
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: step
+      type:
+        scalar: numeric
+    - name: traffic
+      type:
+        namedType: com.github.model.v1.ModelBoxRolloutTraffic
+    - name: weight
+      type:
+        scalar: numeric
+- name: com.github.model.v1.ModelBoxRolloutStep
+  map:
+    fields:
+    - name: pause
+      type:
+        scalar: string
+    - name: weight
+      type:
+        scalar: numeric
+- name: com.github.model.v1.ModelBoxRolloutTraffic
+  map:
+    fields:
+    - name: service
+      type:
+        scalar: string
+      default: ""
+    - name: stableHash
+      type:
+        scalar: string
+    - name: weight
+      type:
+        scalar: numeric
 - name: com.github.model.v1.ModelBoxRoute
   map:
     fields:

@@ -84,6 +84,12 @@ func ExtractModelBox(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBox
 	return ExtractModelBoxFrom(modelBox, fieldManager, "")
 }
 
+// ExtractModelBoxAbort extracts the applied configuration owned by fieldManager from
+// modelBox for the abort subresource.
+func ExtractModelBoxAbort(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
+	return ExtractModelBoxFrom(modelBox, fieldManager, "abort")
+}
+
 // ExtractModelBoxDebug extracts the applied configuration owned by fieldManager from
 // modelBox for the debug subresource.
 func ExtractModelBoxDebug(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
@@ -100,6 +106,12 @@ func ExtractModelBoxDiff(modelBox *modelv1.ModelBox, fieldManager string) (*Mode
 // modelBox for the history subresource.
 func ExtractModelBoxHistory(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
 	return ExtractModelBoxFrom(modelBox, fieldManager, "history")
+}
+
+// ExtractModelBoxPromote extracts the applied configuration owned by fieldManager from
+// modelBox for the promote subresource.
+func ExtractModelBoxPromote(modelBox *modelv1.ModelBox, fieldManager string) (*ModelBoxApplyConfiguration, error) {
+	return ExtractModelBoxFrom(modelBox, fieldManager, "promote")
 }
 
 // ExtractModelBoxRender extracts the applied configuration owned by fieldManager from

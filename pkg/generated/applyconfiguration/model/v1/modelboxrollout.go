@@ -27,6 +27,17 @@ type ModelBoxRolloutApplyConfiguration struct {
 	//
 	// Example: 5
 	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
+	// type is how a new revision is brought to the pods once a rollout of the box has been complete: "Canary" gives it a share of the
+	// traffic, step by step; "BlueGreen" starts all of its pods beside the stable pods, and then gives it all of the traffic at once.
+	// By default, the workload replaces its pods as it always does. A Deployment can have both types, a StatefulSet "Canary", and a
+	// DaemonSet none.
+	//
+	// Example: Canary
+	Type *modelv1.RolloutType `json:"type,omitempty"`
+	// steps are the steps before the new revision takes the place of the stable one. At least one for the type "Canary", at most 20.
+	//
+	// Example: [{weight: 10, pause: 5m}, {weight: 50, pause: Manual}]
+	Steps []ModelBoxRolloutStepApplyConfiguration `json:"steps,omitempty"`
 }
 
 // ModelBoxRolloutApplyConfiguration constructs a declarative configuration of the ModelBoxRollout type for use with
@@ -48,5 +59,26 @@ func (b *ModelBoxRolloutApplyConfiguration) WithOnFailure(value modelv1.RolloutF
 // If called multiple times, the MaxRestarts field is set to the value of the last call.
 func (b *ModelBoxRolloutApplyConfiguration) WithMaxRestarts(value int32) *ModelBoxRolloutApplyConfiguration {
 	b.MaxRestarts = &value
+	return b
+}
+
+// WithType sets the Type field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Type field is set to the value of the last call.
+func (b *ModelBoxRolloutApplyConfiguration) WithType(value modelv1.RolloutType) *ModelBoxRolloutApplyConfiguration {
+	b.Type = &value
+	return b
+}
+
+// WithSteps adds the given value to the Steps field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Steps field.
+func (b *ModelBoxRolloutApplyConfiguration) WithSteps(values ...*ModelBoxRolloutStepApplyConfiguration) *ModelBoxRolloutApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithSteps")
+		}
+		b.Steps = append(b.Steps, *values[i])
+	}
 	return b
 }

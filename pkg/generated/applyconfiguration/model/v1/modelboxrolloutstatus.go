@@ -46,6 +46,28 @@ type ModelBoxRolloutStatusApplyConfiguration struct {
 	//
 	// Example: [{podsHash: 0a1b2c3d4e5f6071, generation: 2, name: web-7c9b65d8f, reason: ImagePullBackOff}]
 	FailedRevisions []ModelBoxFailedRevisionApplyConfiguration `json:"failedRevisions,omitempty"`
+	// step is the number of the step that the rollout is in, from 1. After the last step of spec.rollout.steps, it is one more while
+	// the new revision takes the place of the stable one. It is not there while the rollout is not in steps.
+	//
+	// Example: 1
+	Step *int32 `json:"step,omitempty"`
+	// weight is the percentage of the traffic that the new revision really gets: without spec.route, its share of the available pods.
+	// It is not there while the rollout is not in steps.
+	//
+	// Example: 25
+	Weight *int32 `json:"weight,omitempty"`
+	// nextStepAt is when the pause of the step is over. It is not there while that is not known.
+	//
+	// Example: "2026-01-02T03:04:05Z"
+	NextStepAt *metav1.Time `json:"nextStepAt,omitempty"`
+	// candidate is what runs beside the stable pods. It is there while these pods serve, or may be needed.
+	//
+	// Example: {podsHash: 0a1b2c3d4e5f6071, generation: 2, availableReplicas: 1}
+	Candidate *ModelBoxRolloutCandidateApplyConfiguration `json:"candidate,omitempty"`
+	// traffic is which pods get the traffic of the box. It is not there while all pods of the box share it.
+	//
+	// Example: {service: Stable, stableHash: 5d8f7c9b6, weight: 25}
+	Traffic *ModelBoxRolloutTrafficApplyConfiguration `json:"traffic,omitempty"`
 }
 
 // ModelBoxRolloutStatusApplyConfiguration constructs a declarative configuration of the ModelBoxRolloutStatus type for use with
@@ -112,5 +134,45 @@ func (b *ModelBoxRolloutStatusApplyConfiguration) WithFailedRevisions(values ...
 		}
 		b.FailedRevisions = append(b.FailedRevisions, *values[i])
 	}
+	return b
+}
+
+// WithStep sets the Step field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Step field is set to the value of the last call.
+func (b *ModelBoxRolloutStatusApplyConfiguration) WithStep(value int32) *ModelBoxRolloutStatusApplyConfiguration {
+	b.Step = &value
+	return b
+}
+
+// WithWeight sets the Weight field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Weight field is set to the value of the last call.
+func (b *ModelBoxRolloutStatusApplyConfiguration) WithWeight(value int32) *ModelBoxRolloutStatusApplyConfiguration {
+	b.Weight = &value
+	return b
+}
+
+// WithNextStepAt sets the NextStepAt field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NextStepAt field is set to the value of the last call.
+func (b *ModelBoxRolloutStatusApplyConfiguration) WithNextStepAt(value metav1.Time) *ModelBoxRolloutStatusApplyConfiguration {
+	b.NextStepAt = &value
+	return b
+}
+
+// WithCandidate sets the Candidate field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Candidate field is set to the value of the last call.
+func (b *ModelBoxRolloutStatusApplyConfiguration) WithCandidate(value *ModelBoxRolloutCandidateApplyConfiguration) *ModelBoxRolloutStatusApplyConfiguration {
+	b.Candidate = value
+	return b
+}
+
+// WithTraffic sets the Traffic field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Traffic field is set to the value of the last call.
+func (b *ModelBoxRolloutStatusApplyConfiguration) WithTraffic(value *ModelBoxRolloutTrafficApplyConfiguration) *ModelBoxRolloutStatusApplyConfiguration {
+	b.Traffic = value
 	return b
 }

@@ -47,6 +47,8 @@ type ModelBoxInterface interface {
 	CreateDiff(ctx context.Context, modelBoxName string, modelBox *modelv1.ModelBox, opts metav1.CreateOptions) (*modelv1.ModelBoxDiff, error)
 	CreateRestart(ctx context.Context, modelBoxName string, modelBoxRestart *modelv1.ModelBoxRestart, opts metav1.CreateOptions) (*modelv1.ModelBoxRestart, error)
 	CreateRetry(ctx context.Context, modelBoxName string, modelBoxRetry *modelv1.ModelBoxRetry, opts metav1.CreateOptions) (*modelv1.ModelBoxRetry, error)
+	CreatePromotion(ctx context.Context, modelBoxName string, modelBoxPromotion *modelv1.ModelBoxPromotion, opts metav1.CreateOptions) (*modelv1.ModelBoxPromotion, error)
+	CreateAbort(ctx context.Context, modelBoxName string, modelBoxAbort *modelv1.ModelBoxAbort, opts metav1.CreateOptions) (*modelv1.ModelBoxAbort, error)
 	GetHistory(ctx context.Context, modelBoxName string, options metav1.GetOptions) (*modelv1.ModelBoxHistory, error)
 	CreateRollback(ctx context.Context, modelBoxName string, modelBoxRollback *modelv1.ModelBoxRollback, opts metav1.CreateOptions) (*modelv1.ModelBoxRollback, error)
 	CreateDebug(ctx context.Context, modelBoxName string, modelBoxDebug *modelv1.ModelBoxDebug, opts metav1.CreateOptions) (*modelv1.ModelBoxDebug, error)
@@ -194,6 +196,38 @@ func (c *modelBoxes) CreateRetry(ctx context.Context, modelBoxName string, model
 		SubResource("retry").
 		VersionedParams(&opts, scheme.ParameterCodec).
 		Body(modelBoxRetry).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreatePromotion takes the representation of a modelBoxPromotion and creates it.  Returns the server's representation of the modelBoxPromotion, and an error, if there is any.
+func (c *modelBoxes) CreatePromotion(ctx context.Context, modelBoxName string, modelBoxPromotion *modelv1.ModelBoxPromotion, opts metav1.CreateOptions) (result *modelv1.ModelBoxPromotion, err error) {
+	result = &modelv1.ModelBoxPromotion{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelboxes").
+		Name(modelBoxName).
+		SubResource("promote").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(modelBoxPromotion).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// CreateAbort takes the representation of a modelBoxAbort and creates it.  Returns the server's representation of the modelBoxAbort, and an error, if there is any.
+func (c *modelBoxes) CreateAbort(ctx context.Context, modelBoxName string, modelBoxAbort *modelv1.ModelBoxAbort, opts metav1.CreateOptions) (result *modelv1.ModelBoxAbort, err error) {
+	result = &modelv1.ModelBoxAbort{}
+	err = c.GetClient().Post().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("modelboxes").
+		Name(modelBoxName).
+		SubResource("abort").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(modelBoxAbort).
 		Do(ctx).
 		Into(result)
 	return

@@ -136,6 +136,30 @@ func (c *fakeModelBoxes) CreateRetry(ctx context.Context, modelBoxName string, m
 	return obj.(*v1.ModelBoxRetry), err
 }
 
+// CreatePromotion takes the representation of a modelBoxPromotion and creates it.  Returns the server's representation of the modelBoxPromotion, and an error, if there is any.
+func (c *fakeModelBoxes) CreatePromotion(ctx context.Context, modelBoxName string, modelBoxPromotion *v1.ModelBoxPromotion, opts metav1.CreateOptions) (result *v1.ModelBoxPromotion, err error) {
+	emptyResult := &v1.ModelBoxPromotion{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), modelBoxName, "promote", c.Namespace(), modelBoxPromotion, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.ModelBoxPromotion), err
+}
+
+// CreateAbort takes the representation of a modelBoxAbort and creates it.  Returns the server's representation of the modelBoxAbort, and an error, if there is any.
+func (c *fakeModelBoxes) CreateAbort(ctx context.Context, modelBoxName string, modelBoxAbort *v1.ModelBoxAbort, opts metav1.CreateOptions) (result *v1.ModelBoxAbort, err error) {
+	emptyResult := &v1.ModelBoxAbort{}
+	obj, err := c.Fake.
+		Invokes(testing.NewCreateSubresourceActionWithOptions(c.Resource(), modelBoxName, "abort", c.Namespace(), modelBoxAbort, opts), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*v1.ModelBoxAbort), err
+}
+
 // GetHistory takes name of the modelBox, and returns the corresponding modelBoxHistory object, and an error if there is any.
 func (c *fakeModelBoxes) GetHistory(ctx context.Context, modelBoxName string, options metav1.GetOptions) (result *v1.ModelBoxHistory, err error) {
 	emptyResult := &v1.ModelBoxHistory{}

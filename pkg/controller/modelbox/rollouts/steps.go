@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollouts
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// observeSteps returns how a rollout in steps gets on. It changes next, which is its status.
+func (r *Reconciler) observeSteps(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (status.RolloutObservation, error) {
+	next.Step = ptr.To(steps.Number)
+	next.Candidate = candidateOf(box, steps, observed, next)
+	next.Weight = ptr.To(weightOf(box, steps, observed, next))
+	if next.Phase == modelv1.RolloutComplete { // without any pod, which there are to be now
+		next.Phase, next.StartedAt = modelv1.RolloutProgressing, startOf(observed.Now)
+	}
+	observation := status.RolloutObservation{Status: next}
+	if next.Phase.HasFailed() {
+		next.Phase, next.Message = r.failedPhase(box, next)
+	} else {
+		workload := observed.Workload
+		if steps.HasStablePods() {
+			workload = observed.Candidate
+		}
+		var err error
+		if observation, err = r.observeProgress(ctx, box, workload, observed, next); err != nil {
+			return observation, err
+		}
+	}
+	if next.Phase != modelv1.RolloutProgressing {
+		if next.Phase == modelv1.RolloutRolledBack {
+			next.Step, next.Weight, next.NextStepAt = nil, nil, nil
+		}
+		return observation, nil
+	}
+	next.Message = ""
+	recheckAfter, err := r.advance(ctx, box, steps, observed, next)
+	observation.RecheckAfter = reconciler.Soonest(observation.RecheckAfter, recheckAfter)
+	observation.AwaitsPromotion = *next.Step == steps.Number && steps.Step().Pause == modelv1.PauseManual && isStepReached(box, steps, observed)
+	return observation, err
+}
+
+// candidateOf returns the candidate of the box as it is now, nil where there is none.
+func candidateOf(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) *modelv1.ModelBoxRolloutCandidate {
+	if !steps.StartsCandidate() {
+		return nil
+	}
+	candidate := &modelv1.ModelBoxRolloutCandidate{PodsHash: next.PodsHash, Generation: box.Generation}
+	if last := next.Candidate; last != nil && last.PodsHash == next.PodsHash {
+		candidate.Generation = last.Generation
+	}
+	candidate.AvailableReplicas = newAvailable(observed.Candidate)
+	return candidate
+}
+
+// newAvailable returns the number of available pods with the current template of the workload, which may be nil.
+func newAvailable(workload kinds.Workload) int32 {
+	deployment, isDeployment := workload.(kinds.Deployment)
+	if workload == nil || isDeployment && deployment.Status.ObservedGeneration < deployment.Generation {
+		return 0
+	}
+	replicas := workload.Replicas()
+	return min(replicas.Updated, replicas.Available)
+}
+
+// weightOf returns the percentage of the traffic that the new revision gets.
+func weightOf(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) int32 {
+	traffic := box.Status.Rollout.Traffic
+	switch {
+	case traffic != nil && traffic.Service == modelv1.TrafficToStable:
+		return traffic.Weight
+	case traffic != nil && traffic.Service == modelv1.TrafficToCandidate:
+		return 100
+	case observed.Workload == nil:
+		return 0
+	}
+	var updated int32
+	if !steps.HasStablePods() {
+		updated = newAvailable(observed.Workload)
+	}
+	all := observed.Workload.Replicas().Available
+	if next.Candidate != nil && (traffic != nil || !modelboxrender.SplitsTraffic(box)) {
+		updated, all = updated+next.Candidate.AvailableReplicas, all+next.Candidate.AvailableReplicas
+	}
+	return helper.SharePercent(updated, all)
+}
+
+// advance takes the rollout to its next step when the current one is over, and ends it after the last one. It changes next, and
+// returns after how long to requeue the box, 0 for not at all.
+func (r *Reconciler) advance(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (time.Duration, error) {
+	if observed.Workload == nil || !status.AppliedVerdict(observed).IsTrue {
+		return 0, nil
+	}
+	if err := r.directTraffic(ctx, box, steps, observed, next); err != nil {
+		return 0, err
+	}
+	if steps.IsOver() {
+		return finish(box, steps, observed, next), nil
+	}
+	if !isStepReached(box, steps, observed) {
+		next.NextStepAt = nil
+		return 0, nil
+	}
+	switch pause := steps.Step().Pause; {
+	case pause == modelv1.PauseManual:
+		next.NextStepAt = nil
+		return 0, nil
+	case pause != "" && next.NextStepAt == nil:
+		duration, err := time.ParseDuration(pause)
+		if err != nil {
+			return 0, nil //nolint:nilerr // Validation does not let such a box in. The step waits for the subresource promote.
+		}
+		next.NextStepAt = ptr.To(metav1.NewTime(observed.Now.Add(duration)))
+		return duration, nil
+	case pause != "" && observed.Now.Before(next.NextStepAt.Time):
+		return next.NextStepAt.Sub(observed.Now), nil
+	}
+	next.Step, next.NextStepAt = ptr.To(steps.Number+1), nil
+	if next.Traffic != nil && steps.Number == steps.Count() && !modelboxrender.IsBlueGreen(box) {
+		next.Traffic = &modelv1.ModelBoxRolloutTraffic{Service: modelv1.TrafficToAll}
+	}
+	return 0, nil
+}
+
+// isStepReached returns whether the pods of the step are available, and have their traffic.
+func isStepReached(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation) bool {
+	if observed.Candidate == nil {
+		replicas := observed.Workload.Replicas()
+		return box.Spec.Workload == modelv1.WorkloadStatefulSet && newReplicas(observed.Workload) >= steps.NewReplicas() && replicas.Available >= replicas.Desired
+	}
+	last := box.Status.Rollout
+	if !isCandidateReady(steps, observed) || last.Candidate == nil || last.Candidate.AvailableReplicas < steps.NewReplicas() {
+		return false
+	}
+	switch {
+	case modelboxrender.SplitsTraffic(box):
+		return last.Traffic != nil && last.Traffic.Service == modelv1.TrafficToStable && last.Traffic.Weight == steps.Step().Weight
+	default: // The Deployment has given pods up in exchange.
+		return observed.Workload.Rollout().Reason == modelv1.ReasonRolloutComplete
+	}
+}
+
+// newReplicas returns the number of pods with the current template of the workload.
+func newReplicas(workload kinds.Workload) int32 {
+	set, isStatefulSet := workload.(kinds.StatefulSet)
+	if isStatefulSet && set.Status.ObservedGeneration < set.Generation {
+		return 0
+	}
+	return workload.Replicas().Updated
+}
+
+// isCandidateReady returns whether all pods that the candidate is to have in the step are available.
+func isCandidateReady(steps *modelboxrender.Steps, observed *status.Observation) bool {
+	return observed.Candidate != nil && observed.Candidate.Rollout().Reason == modelv1.ReasonRolloutComplete &&
+		observed.Candidate.Replicas().Available >= steps.NewReplicas()
+}
+
+// finish ends the rollout when the workload of the box has the new revision, and nothing needs the candidate any more. It returns
+// after how long to requeue the box, 0 for not at all.
+func finish(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) time.Duration {
+	if steps.HasStablePods() || !isRolloutDone(observed) {
+		return 0
+	}
+	if next.Traffic != nil && next.Traffic.Service == modelv1.TrafficToCandidate {
+		next.Traffic = &modelv1.ModelBoxRolloutTraffic{Service: modelv1.TrafficToAll}
+		next.NextStepAt = ptr.To(metav1.NewTime(observed.Now.Add(trafficDelay)))
+		return trafficDelay
+	}
+	if left := timeLeft(next, observed.Now); left > 0 {
+		return left
+	}
+	completeRollout(box, observed, next)
+	next.Step, next.Weight, next.NextStepAt, next.Candidate, next.Traffic = nil, nil, nil, nil, nil
+	return 0
+}
+
+// timeLeft returns after how long the rollout goes on that waits for a time, 0 if it does not wait.
+func timeLeft(rollout *modelv1.ModelBoxRolloutStatus, now time.Time) time.Duration {
+	if rollout.NextStepAt == nil {
+		return 0
+	}
+	return max(0, rollout.NextStepAt.Sub(now))
+}

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollouts
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// trafficDelay is how long pods stay that have no traffic any more: until all nodes and gateways have seen where it goes now.
+const trafficDelay = 10 * time.Second
+
+// directTraffic decides which pods get the traffic in the step, where the box splits it. Only pods that are available get any.
+func (r *Reconciler) directTraffic(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) error {
+	if !modelboxrender.SplitsTraffic(box) {
+		next.Traffic = nil
+		return nil
+	}
+	if !steps.HasStablePods() {
+		return nil
+	}
+	if err := r.followStable(ctx, box, observed, next); err != nil {
+		return err
+	}
+	if next.Traffic == nil || next.Traffic.Service != modelv1.TrafficToStable || !isCandidateReady(steps, observed) {
+		return nil
+	}
+	switch {
+	case steps.IsOver() && modelboxrender.IsBlueGreen(box):
+		next.Traffic.Service = modelv1.TrafficToCandidate
+	case !steps.IsOver():
+		next.Traffic.Weight = steps.Step().Weight
+	}
+	return nil
+}
+
+// followStable leads the Service to the stable pods. The Service selects them by the hash of their template, which changes when the
+// Deployment is restarted: then it leads to all pods of the box until all stable pods have the same hash again.
+func (r *Reconciler) followStable(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) error {
+	deployment, isDeployment := observed.Workload.(kinds.Deployment)
+	if !isDeployment || deployment.Status.ObservedGeneration < deployment.Generation {
+		return nil
+	}
+	newest, err := r.newReplicaSetOf(ctx, box, deployment)
+	if err != nil || newest.hash == "" {
+		return err
+	}
+	isComplete := deployment.Rollout().Reason == modelv1.ReasonRolloutComplete
+	traffic := next.Traffic
+	switch {
+	case traffic != nil && traffic.Service == modelv1.TrafficToStable && traffic.StableHash == newest.hash:
+	case isComplete && deployment.Replicas().Available > 0:
+		next.Traffic = &modelv1.ModelBoxRolloutTraffic{Service: modelv1.TrafficToStable, StableHash: newest.hash}
+		if traffic != nil && traffic.Service == modelv1.TrafficToStable {
+			next.Traffic.Weight = traffic.Weight
+		}
+	case traffic != nil && traffic.Service == modelv1.TrafficToStable:
+		next.Traffic = &modelv1.ModelBoxRolloutTraffic{Service: modelv1.TrafficToAll}
+	}
+	return nil
+}
+
+// withdrawCandidate takes the candidate of a rollout away that is not in steps any more: it was rolled back, or the box asks for the
+// stable pods or for no steps. The candidate stays until the Deployment has all of its pods, and these have the traffic. It changes
+// next, and returns after how long to requeue the box, 0 for not at all.
+func (r *Reconciler) withdrawCandidate(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (time.Duration, error) {
+	next.Step, next.Weight = nil, nil
+	if next.Candidate == nil && next.Traffic == nil {
+		next.NextStepAt = nil
+		return 0, nil
+	}
+	available := newAvailable(observed.Candidate)
+	if next.Candidate != nil {
+		next.Candidate.AvailableReplicas = available
+	}
+	isBack := isRolloutDone(observed)
+	if traffic := next.Traffic; traffic != nil && next.Candidate != nil && (isBack || available == 0 || traffic.Service == modelv1.TrafficToStable) {
+		if err := r.followStable(ctx, box, observed, next); err != nil {
+			return 0, err
+		}
+		if *next.Traffic != *traffic || next.Traffic.Weight > 0 {
+			next.Traffic.Weight = 0
+			next.NextStepAt = ptr.To(metav1.NewTime(observed.Now.Add(trafficDelay)))
+		}
+	}
+	switch left := timeLeft(next, observed.Now); {
+	case next.Candidate != nil && !isBack && !lacksRoom(observed):
+		return 0, nil
+	case next.Candidate != nil && left > 0:
+		return left, nil
+	case next.Candidate != nil:
+		next.Candidate, next.NextStepAt = nil, nil
+	case observed.Candidate == nil && !hasCandidatePods(observed):
+		next.Traffic = nil
+	}
+	return 0, nil
+}
+
+// candidateLeft returns the status of a box that asks for no rollout: nil, except while there is a candidate that is needed until the
+// workload has all of its pods.
+func candidateLeft(last *modelv1.ModelBoxRolloutStatus, observed *status.Observation) *modelv1.ModelBoxRolloutStatus {
+	if last == nil || last.Candidate == nil || isRolloutDone(observed) || lacksRoom(observed) {
+		return nil
+	}
+	left := &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, PodsHash: last.PodsHash, StartedAt: last.StartedAt, Candidate: last.Candidate.DeepCopy()}
+	left.Candidate.AvailableReplicas = newAvailable(observed.Candidate)
+	return left
+}

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"fmt"
+	"time"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+)
+
+// stepsVerdict is the verdict of a rollout that is in steps: which step it is in, and what it waits for. It is nil for any other
+// rollout. rollout is how the rollout of the workload gets on.
+func stepsVerdict(box *modelv1.ModelBox, observed *Observation, rollout verdict) *verdict {
+	status := observed.Rollout.Status
+	if status == nil || status.Step == nil || status.Phase != modelv1.RolloutProgressing {
+		return nil
+	}
+	step := DescribeStep(box, *status.Step)
+	switch {
+	case *status.Step > countSteps(box):
+		step += ": " + rollout.Message
+	case observed.Rollout.AwaitsPromotion:
+		step += fmt.Sprintf("; waiting for \"kubectl modelbox promote %s\"", box.Name)
+	case status.NextStepAt != nil:
+		step += "; paused until " + status.NextStepAt.UTC().Format(time.RFC3339)
+	case observed.Candidate != nil:
+		replicas := observed.Candidate.Replicas()
+		step += fmt.Sprintf("; %d of %s of the new revision available", replicas.Available, kinds.Count(replicas.Desired, "pod", "pods"))
+	default:
+		step += "; " + rollout.Message
+	}
+	return (*verdict)(new(kinds.Progressing("%s", step)))
+}
+
+// DescribeStep says what a step of the rollout of the box is about.
+func DescribeStep(box *modelv1.ModelBox, number int32) string {
+	steps := box.Spec.Rollout.Steps
+	switch count := countSteps(box); {
+	case number > count:
+		return "all steps are over, and the new revision takes the place of the stable one"
+	case int(number) <= len(steps) && steps[number-1].Weight > 0:
+		return fmt.Sprintf("step %d of %d: %d%% of the traffic for the new revision", number, count, steps[number-1].Weight)
+	default:
+		return fmt.Sprintf("step %d of %d: the new revision without traffic", number, count)
+	}
+}
+
+// countSteps returns the number of steps of a rollout of the box. One of the type BlueGreen without steps has one.
+func countSteps(box *modelv1.ModelBox) int32 {
+	return max(1, int32(len(box.Spec.Rollout.Steps)))
+}

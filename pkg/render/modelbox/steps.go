@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"errors"
+	"strconv"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// Steps is a rollout in steps that is under way. A Deployment has the stable pods, and the candidate Deployment beside it the pods
+// of the new revision, until the steps are over. Then the Deployment gets the pods of the new revision as well. A StatefulSet has
+// both, and the partition of its update between them.
+type Steps struct {
+	// Number is the number of the current step, from 1. It is one more than Count while the new revision takes the place of the
+	// stable one.
+	Number int32
+	// Replicas is the number of pods that the box, or an autoscaler of its workload, asks for.
+	Replicas int32
+
+	box *modelv1.ModelBox
+	// stable is the box with the stable pods.
+	stable *modelv1.ModelBox
+}
+
+// KeepsStable returns whether the workload of the box keeps the record of the stable pods while the box asks for other pods.
+func KeepsStable(box *modelv1.ModelBox) bool {
+	rollout := box.Spec.Rollout
+	return rollout != nil && (rollout.OnFailure == modelv1.RolloutFailureRollback || rollout.Type != nil)
+}
+
+// SplitsTraffic returns whether the traffic of the box is led to its stable pods and to its candidate apart from each other.
+// Otherwise, the Service leads to all pods.
+func SplitsTraffic(box *modelv1.ModelBox) bool {
+	if box.Spec.Workload != modelv1.WorkloadDeployment || len(box.Spec.Ports) == 0 {
+		return false
+	}
+	return IsBlueGreen(box) || box.Spec.Route != nil
+}
+
+// IsBlueGreen returns whether the rollouts of the box have the type BlueGreen.
+func IsBlueGreen(box *modelv1.ModelBox) bool {
+	rollout := box.Spec.Rollout
+	return rollout != nil && ptr.Deref(rollout.Type, "") == modelv1.RolloutBlueGreen
+}
+
+// asksForSteps returns whether a rollout of the box is to be in steps.
+func asksForSteps(box *modelv1.ModelBox) bool {
+	if box.Spec.Rollout == nil || box.Spec.Rollout.Type == nil || ptr.Deref(box.Spec.Replicas, 1) == 0 {
+		return false
+	}
+	return box.Spec.Workload == modelv1.WorkloadDeployment || box.Spec.Workload == modelv1.WorkloadStatefulSet && !IsBlueGreen(box)
+}
+
+// StepsOf returns the rollout in steps that the box is in, nil if it is in none. The error is the reason if the box asks for steps
+// and its rollout cannot have any.
+func StepsOf(box *modelv1.ModelBox, live Live) (*Steps, error) {
+	plan, err := planRollout(box, live)
+	if err != nil {
+		return nil, err
+	}
+	return plan.steps, plan.obstacle
+}
+
+// newSteps returns the rollout of the box in steps, whose stable pods are those of the stable box. hash is PodsHash of the box.
+func newSteps(box, stable *modelv1.ModelBox, hash string, live Live) (*Steps, error) {
+	if stable.Spec.Workload != box.Spec.Workload {
+		return nil, errors.New("the stable pods are those of a " + string(stable.Spec.Workload))
+	}
+	withStable, err := rolledBackTo(box, stable)
+	if err != nil {
+		return nil, err
+	}
+	if sharesReplicas(box) && !apiequality.Semantic.DeepEqual(withStable.Spec.Ports, box.Spec.Ports) {
+		return nil, errors.New("the new revision has other target ports, and one Service leads to all pods")
+	}
+	replicas := ptr.Deref(box.Spec.Replicas, 1)
+	if scaling := ScalingBeside(box, live); scaling.Autoscaled != nil {
+		replicas = *scaling.Autoscaled
+	}
+	steps := &Steps{Number: 1, Replicas: replicas, box: box, stable: withStable}
+	if rollout := box.Status.Rollout; rollout.PodsHash == hash {
+		steps.Number = min(ptr.Deref(rollout.Step, 1), steps.Count()+1)
+	}
+	return steps, nil
+}
+
+// sharesReplicas returns whether pods of the candidate take the place of stable pods, so that both have their share of the traffic of
+// the one Service.
+func sharesReplicas(box *modelv1.ModelBox) bool {
+	return box.Spec.Workload == modelv1.WorkloadDeployment && !SplitsTraffic(box) && !IsBlueGreen(box)
+}
+
+// Count is the number of steps: 1 for a rollout of the type BlueGreen that has none, whose candidate is one.
+func (s *Steps) Count() int32 { return max(1, int32(len(s.box.Spec.Rollout.Steps))) }
+
+// IsOver returns whether the steps are over, so that the new revision takes the place of the stable one.
+func (s *Steps) IsOver() bool { return s.Number > s.Count() }
+
+// Step returns the current step, and an empty one if the box has none, or if the steps are over.
+func (s *Steps) Step() modelv1.ModelBoxRolloutStep {
+	if steps := s.box.Spec.Rollout.Steps; int(s.Number) <= len(steps) {
+		return steps[s.Number-1]
+	}
+	return modelv1.ModelBoxRolloutStep{}
+}
+
+// NewReplicas is the number of pods of the new revision in the current step. When the steps are over, it is that of the candidate in
+// the last step.
+func (s *Steps) NewReplicas() int32 {
+	if IsBlueGreen(s.box) {
+		return s.Replicas
+	}
+	steps := s.box.Spec.Rollout.Steps
+	return helper.CanaryReplicas(steps[min(s.Number, s.Count())-1].Weight, s.Replicas, SplitsTraffic(s.box))
+}
+
+// HasStablePods returns whether the Deployment of the box has the stable pods. With the type BlueGreen, it has them until the candidate
+// has the traffic.
+func (s *Steps) HasStablePods() bool {
+	if s.box.Spec.Workload != modelv1.WorkloadDeployment {
+		return false
+	}
+	if IsBlueGreen(s.box) && SplitsTraffic(s.box) {
+		return !s.IsOver() || s.box.Status.Rollout.Traffic == nil || s.box.Status.Rollout.Traffic.Service == modelv1.TrafficToStable
+	}
+	return !s.IsOver()
+}
+
+// primary returns the box to render the children from that it also has without steps.
+func (s *Steps) primary() *modelv1.ModelBox {
+	if s.HasStablePods() {
+		return s.stable
+	}
+	return s.box
+}
+
+// StartsCandidate returns whether the candidate Deployment is to be there: where it is to have no share in the traffic of the Service,
+// only once that leads to the stable pods.
+func (s *Steps) StartsCandidate() bool {
+	if s.box.Spec.Workload != modelv1.WorkloadDeployment {
+		return false
+	}
+	rollout := s.box.Status.Rollout
+	return !SplitsTraffic(s.box) || rollout.Traffic != nil || rollout.Candidate != nil
+}
+
+// primaryReplicas returns the number of pods of the Deployment, nil for that of the box.
+func (s *Steps) primaryReplicas() *int32 {
+	if !s.HasStablePods() || !sharesReplicas(s.box) {
+		return nil
+	}
+	var available int32
+	if candidate := s.box.Status.Rollout.Candidate; candidate != nil {
+		available = candidate.AvailableReplicas
+	}
+	return ptr.To(helper.StableReplicas(s.Step().Weight, s.Replicas, available))
+}
+
+// partition returns the partition of the update of the StatefulSet, 0 for none.
+func (s *Steps) partition() int32 {
+	if s.box.Spec.Workload != modelv1.WorkloadStatefulSet || s.IsOver() {
+		return 0
+	}
+	return max(0, s.Replicas-s.NewReplicas())
+}
+
+// annotations returns the annotations of the workload about the steps.
+func (s *Steps) annotations() map[string]string {
+	annotations := map[string]string{modelv1.RolloutStepAnnotation: strconv.Itoa(int(s.Number))}
+	if s.HasStablePods() {
+		annotations[modelv1.RolledBackAnnotation] = strconv.FormatInt(s.box.Generation, 10)
+	}
+	return annotations
+}
+
+// candidateWeight returns the percentage of the traffic that the route leads to the candidate.
+func (p rolloutPlan) candidateWeight() int32 {
+	if p.steps == nil || !p.steps.StartsCandidate() || p.traffic == nil || p.traffic.Service != modelv1.TrafficToStable {
+		return 0
+	}
+	return p.traffic.Weight
+}
