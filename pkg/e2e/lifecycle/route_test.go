@@ -60,6 +60,7 @@ func TestRouteOfABox(t *testing.T) {
 	awaitRoute(n, client, "web", "web.example.com")
 	n.AwaitReady("web")
 	n.ExpectConverged("web")
+	expectWeights(n, client, "web")
 
 	n.UpdateBox("web", withRoute("other.example.com"))
 	awaitRoute(n, client, "web", "other.example.com")

@@ -185,5 +185,5 @@ func (p rolloutPlan) candidateWeight() int32 {
 	if p.steps == nil || !p.steps.StartsCandidate() || p.traffic == nil || p.traffic.Service != modelv1.TrafficToStable {
 		return 0
 	}
-	return p.traffic.Weight
+	return min(max(0, p.traffic.Weight), 100)
 }

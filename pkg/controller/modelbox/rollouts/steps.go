@@ -100,12 +100,13 @@ func weightOf(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *stat
 // advance takes the rollout to its next step when the current one is over, and ends it after the last one. It changes next, and
 // returns after how long to requeue the box, 0 for not at all.
 func (r *Reconciler) advance(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (time.Duration, error) {
+	if err := r.protectStable(ctx, box, steps, observed, next); err != nil {
+		return 0, err
+	}
 	if observed.Workload == nil || !status.AppliedVerdict(observed).IsTrue {
 		return 0, nil
 	}
-	if err := r.directTraffic(ctx, box, steps, observed, next); err != nil {
-		return 0, err
-	}
+	directTraffic(box, steps, observed, next)
 	if steps.IsOver() {
 		return finish(box, steps, observed, next), nil
 	}

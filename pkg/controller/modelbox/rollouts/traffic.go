@@ -19,20 +19,23 @@ import (
 // trafficDelay is how long pods stay that have no traffic any more: until all nodes and gateways have seen where it goes now.
 const trafficDelay = 10 * time.Second
 
-// directTraffic decides which pods get the traffic in the step, where the box splits it. Only pods that are available get any.
-func (r *Reconciler) directTraffic(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) error {
-	if !modelboxrender.SplitsTraffic(box) {
+// protectStable keeps the traffic of the Service from the candidate, where the box splits it.
+func (r *Reconciler) protectStable(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) error {
+	switch {
+	case !modelboxrender.SplitsTraffic(box):
 		next.Traffic = nil
 		return nil
-	}
-	if !steps.HasStablePods() {
+	case !steps.HasStablePods():
 		return nil
+	default:
+		return r.followStable(ctx, box, observed, next)
 	}
-	if err := r.followStable(ctx, box, observed, next); err != nil {
-		return err
-	}
-	if next.Traffic == nil || next.Traffic.Service != modelv1.TrafficToStable || !isCandidateReady(steps, observed) {
-		return nil
+}
+
+// directTraffic gives the candidate its share of the traffic in the step, where the box splits it and the candidate is available.
+func directTraffic(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) {
+	if next.Traffic == nil || next.Traffic.Service != modelv1.TrafficToStable || !steps.HasStablePods() || !isCandidateReady(steps, observed) {
+		return
 	}
 	switch {
 	case steps.IsOver() && modelboxrender.IsBlueGreen(box):
@@ -40,7 +43,6 @@ func (r *Reconciler) directTraffic(ctx context.Context, box *modelv1.ModelBox, s
 	case !steps.IsOver():
 		next.Traffic.Weight = steps.Step().Weight
 	}
-	return nil
 }
 
 // followStable leads the Service to the stable pods. The Service selects them by the hash of their template, which changes when the
