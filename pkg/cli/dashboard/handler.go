@@ -56,6 +56,8 @@ var requests = []string{
 	"GET /apis/model.github.com/v1/namespaces/NAMESPACE/modelboxes/{name}/diff",
 	"GET /apis/model.github.com/v1/namespaces/NAMESPACE/modelboxes/{name}/history",
 	"GET /apis/model.github.com/v1/namespaces/NAMESPACE/modelboxes/{name}/render",
+	"POST /apis/model.github.com/v1/namespaces/NAMESPACE/modelboxes/{name}/abort",
+	"POST /apis/model.github.com/v1/namespaces/NAMESPACE/modelboxes/{name}/promote",
 	"POST /apis/model.github.com/v1/namespaces/NAMESPACE/modelboxes/{name}/restart",
 	"POST /apis/model.github.com/v1/namespaces/NAMESPACE/modelboxes/{name}/retry",
 	"POST /apis/model.github.com/v1/namespaces/NAMESPACE/modelboxes/{name}/rollback",

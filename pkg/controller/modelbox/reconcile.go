@@ -63,11 +63,7 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 		result.Failures = append(result.Failures, err)
 		observed.Failures = result.Failures
 	}
-	live, err := c.workloadBeside(box, observed.Workload)
-	if err != nil {
-		return 0, errors.Join(err, result.Err())
-	}
-	if observed.Rollout, err = c.rollouts.ObserveRollout(ctx, box, podsHash, live, observed); err != nil {
+	if observed.Rollout, err = c.observeRollout(ctx, box, podsHash, result, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
 	delay, err := c.reconcileStatus(ctx, box, observed)
@@ -140,6 +136,18 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 
 		LivenessFailures: c.livenessFailures(ctx, reconciler.KeyOf(box), workload, pods),
 	}, nil
+}
+
+// observeRollout returns how the rollout of the box gets on, where the box asks for that.
+func (c *Controller) observeRollout(ctx context.Context, box *modelv1.ModelBox, podsHash func() (string, error), result *children.Result, observed *status.Observation) (status.RolloutObservation, error) {
+	var live modelboxrender.Live
+	if box.Spec.Rollout != nil {
+		var err error
+		if live, err = c.workloadBeside(box, result.Child(modelboxrender.WorkloadKind(box), box.Name)); err != nil {
+			return status.RolloutObservation{}, err
+		}
+	}
+	return c.rollouts.ObserveRollout(ctx, box, podsHash, live, observed)
 }
 
 // reconcileStatus writes the status of the box when it is not what was observed, and records the transitions as events. It

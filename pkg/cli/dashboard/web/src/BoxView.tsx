@@ -3,10 +3,20 @@
 
 import { type ReactNode } from 'react'
 import { stringify } from 'yaml'
-import { ActionButton, pauseAction, restartAction, retryAction, rollbackAction, useActions, type Action } from './actions'
+import {
+  abortAction,
+  ActionButton,
+  pauseAction,
+  promoteAction,
+  restartAction,
+  retryAction,
+  rollbackAction,
+  useActions,
+  type Action,
+} from './actions'
 import { pathOf } from './api'
 import { Conditions, Events } from './conditions'
-import { boxReady, boxRollout, hasFailedRollout, summaryOf } from './health'
+import { boxReady, boxRollout, describeStep, hasFailedRollout, isInSteps, summaryOf } from './health'
 import { useNamespace, useRead, useResource } from './hooks'
 import { Age, Failure, Loading, Status } from './parts'
 import { Tree, uidsOf, useTree, workloadResources } from './tree'
@@ -165,7 +175,7 @@ export function BoxView({ name, section = '' }: { name: string; section?: string
         {boxRollout(box) && (
           <>
             <dt>Rollout</dt>
-            <dd>{[boxRollout(box), rollout?.reason, rollout?.message].filter(Boolean).join(': ')}</dd>
+            <dd>{[boxRollout(box), describeStep(box), rollout?.reason, rollout?.message].filter(Boolean).join(': ')}</dd>
           </>
         )}
         {box.status?.address && (
@@ -191,6 +201,13 @@ export function BoxView({ name, section = '' }: { name: string; section?: string
         <ActionButton action={pauseAction('modelboxes', name, !box.spec.paused)} onAsk={ask} />
         {!box.spec.paused && <ActionButton action={restartAction('modelboxes', name)} onAsk={ask} />}
         {!box.spec.paused && hasFailedRollout(box) && <ActionButton action={retryAction(name)} onAsk={ask} />}
+        {!box.spec.paused && isInSteps(box) && (
+          <>
+            <ActionButton action={promoteAction(name, false)} onAsk={ask} />
+            <ActionButton action={promoteAction(name, true)} onAsk={ask} />
+            <ActionButton action={abortAction(name)} onAsk={ask} />
+          </>
+        )}
         {notice}
       </div>
       {dialog}

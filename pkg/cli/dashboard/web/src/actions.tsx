@@ -55,6 +55,28 @@ export function retryAction(name: string): Action {
   }
 }
 
+export function promoteAction(name: string, full: boolean): Action {
+  return {
+    label: full ? 'Promote fully' : 'Promote',
+    question: full
+      ? `Leave out all steps that are left in the rollout of box ${name}? The new revision takes the place of the stable one.`
+      : `Take the rollout of box ${name} to its next step?`,
+    done: `rollout of box ${name} promoted`,
+    access: { verb: 'create', resource: 'modelboxes', subresource: 'promote', name },
+    body: { apiVersion: 'model.github.com/v1', kind: 'ModelBoxPromotion', full },
+  }
+}
+
+export function abortAction(name: string): Action {
+  return {
+    label: 'Abort',
+    question: `Abort the rollout of box ${name}? Its pods get the stable revision back, and its spec stays as it is.`,
+    done: `rollout of box ${name} aborted`,
+    access: { verb: 'create', resource: 'modelboxes', subresource: 'abort', name },
+    body: { apiVersion: 'model.github.com/v1', kind: 'ModelBoxAbort' },
+  }
+}
+
 export function rollbackAction(name: string, revision: number): Action {
   return {
     label: `Roll back to ${revision}`,

@@ -48,6 +48,21 @@ export function hasFailedRollout(box: ModelBox): boolean {
   return ['Failed', 'Paused', 'RolledBack'].includes(box.status?.rollout?.phase ?? '')
 }
 
+// isInSteps says that the rollout of a box is in steps, which a user can promote or abort.
+export function isInSteps(box: ModelBox): boolean {
+  return box.status?.rollout?.step !== undefined && box.status.rollout.phase === 'Progressing'
+}
+
+// describeStep is the step that the rollout of a box is in, empty for a rollout without steps.
+export function describeStep(box: ModelBox): string {
+  const rollout = box.status?.rollout
+  if (rollout?.step === undefined) return ''
+  const count = Math.max(1, box.spec.rollout?.steps?.length ?? 0)
+  const step = rollout.step > count ? 'all steps are over' : `step ${rollout.step} of ${count}`
+  const pause = rollout.nextStepAt ? `, next step at ${new Date(rollout.nextStepAt).toLocaleTimeString()}` : ''
+  return `${step}, ${rollout.weight ?? 0}% of the traffic${pause}`
+}
+
 export function componentHealth(status: ComponentStatus | undefined): Health {
   if (status?.state === 'Ready') return 'healthy'
   return status?.state === 'Stalled' ? 'failing' : 'underway'

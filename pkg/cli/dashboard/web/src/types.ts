@@ -45,7 +45,7 @@ export interface ModelBox extends KubeObject {
     replicas?: number
     workload?: Workload
     paused?: boolean
-    rollout?: { onFailure?: string }
+    rollout?: { onFailure?: string; steps?: { weight?: number; pause?: string }[] }
   }
   status?: {
     observedGeneration?: number
@@ -57,6 +57,9 @@ export interface ModelBox extends KubeObject {
       phase?: string
       reason?: string
       message?: string
+      step?: number
+      weight?: number
+      nextStepAt?: string
     }
     conditions?: Condition[]
   }

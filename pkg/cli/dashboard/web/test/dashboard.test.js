@@ -209,6 +209,24 @@ test('a rollout that has failed can be tried again', async () => {
   await confirm('Retry', /^The server (accepts|warns)/, 'rollout of box front retried')
 })
 
+test('a rollout in steps is promoted and aborted', async () => {
+  const spec = {
+    image: 'nginx:1.9.2',
+    podTemplate: null,
+    progressDeadlineSeconds: null,
+    rollout: { type: 'Canary', steps: [{ weight: 50, pause: 'Manual' }, { weight: 75, pause: 'Manual' }] },
+  }
+  kubectl('patch', 'modelbox/front', '--type=merge', `--patch=${JSON.stringify({ spec })}`)
+  await page.getByText('step 1 of 2').first().waitFor()
+  await confirm('Promote', /^The server (accepts|warns)/, 'rollout of box front promoted')
+  await page.getByText('step 2 of 2').first().waitFor()
+  await picture('box-canary')
+  await checkAccessibility('canary')
+  await confirm('Abort', /^The server (accepts|warns)/, 'rollout of box front aborted')
+  await page.getByText(/RolledBack: /).waitFor()
+  await page.getByRole('button', { name: 'Retry' }).waitFor()
+})
+
 test('a refusal of the server is shown, and cannot be confirmed', async () => {
   await page.goto(page.url().replace(/#.*/, '') + '#/boxes/agent')
   await page.getByRole('button', { name: 'Restart' }).waitFor()
