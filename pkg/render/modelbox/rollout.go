@@ -304,11 +304,12 @@ func (p rolloutPlan) annotateWorkload(workload runtime.ApplyConfiguration) {
 	switch workload := workload.(type) {
 	case *applyappsv1.DeploymentApplyConfiguration:
 		workload.WithAnnotations(p.annotations)
-		if p.steps != nil && p.steps.HasStablePods() {
-			if replicas := p.steps.primaryReplicas(); replicas != nil && workload.Spec.Replicas != nil {
+		if p.steps != nil && workload.Spec.Replicas != nil {
+			if replicas := p.steps.primaryReplicas(); replicas != nil {
 				workload.Spec.WithReplicas(*replicas)
 			}
-		} else if p.isHalted {
+		}
+		if p.isHalted && (p.steps == nil || !p.steps.HasStablePods()) {
 			workload.Spec.WithPaused(true)
 		}
 	case *applyappsv1.StatefulSetApplyConfiguration:

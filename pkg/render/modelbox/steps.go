@@ -117,8 +117,12 @@ func (s *Steps) NewReplicas() int32 {
 	if IsBlueGreen(s.box) {
 		return s.Replicas
 	}
-	steps := s.box.Spec.Rollout.Steps
-	return helper.CanaryReplicas(steps[min(s.Number, s.Count())-1].Weight, s.Replicas, SplitsTraffic(s.box))
+	return helper.CanaryReplicas(s.weight(), s.Replicas, SplitsTraffic(s.box))
+}
+
+// weight returns the weight of the current step. When the steps are over, it is that of the last one.
+func (s *Steps) weight() int32 {
+	return s.box.Spec.Rollout.Steps[min(s.Number, s.Count())-1].Weight
 }
 
 // HasStablePods returns whether the Deployment of the box has the stable pods. With the type BlueGreen, it has them until the candidate
@@ -151,16 +155,18 @@ func (s *Steps) StartsCandidate() bool {
 	return !SplitsTraffic(s.box) || rollout.Traffic != nil || rollout.Candidate != nil
 }
 
-// primaryReplicas returns the number of pods of the Deployment, nil for that of the box.
+// primaryReplicas returns the number of pods of the Deployment, nil for that of the box. When the steps are over, the Deployment first
+// replaces the stable pods that it has: it would start more of them otherwise.
 func (s *Steps) primaryReplicas() *int32 {
-	if !s.HasStablePods() || !sharesReplicas(s.box) {
+	rollout := s.box.Status.Rollout
+	if !sharesReplicas(s.box) || s.IsOver() && ptr.Deref(rollout.Weight, 0) == 100 {
 		return nil
 	}
 	var available int32
-	if candidate := s.box.Status.Rollout.Candidate; candidate != nil {
-		available = candidate.AvailableReplicas
+	if rollout.Candidate != nil {
+		available = rollout.Candidate.AvailableReplicas
 	}
-	return ptr.To(helper.StableReplicas(s.Step().Weight, s.Replicas, available))
+	return ptr.To(helper.StableReplicas(s.weight(), s.Replicas, available))
 }
 
 // partition returns the partition of the update of the StatefulSet, 0 for none.

@@ -48,7 +48,7 @@ func (r *Reconciler) observeSteps(ctx context.Context, box *modelv1.ModelBox, st
 	next.Message = ""
 	recheckAfter, err := r.advance(ctx, box, steps, observed, next)
 	observation.RecheckAfter = reconciler.Soonest(observation.RecheckAfter, recheckAfter)
-	observation.AwaitsPromotion = *next.Step == steps.Number && steps.Step().Pause == modelv1.PauseManual && isStepReached(box, steps, observed)
+	observation.AwaitsPromotion = ptr.Equal(next.Step, &steps.Number) && steps.Step().Pause == modelv1.PauseManual && isStepReached(box, steps, observed)
 	return observation, err
 }
 
@@ -171,7 +171,7 @@ func isCandidateReady(steps *modelboxrender.Steps, observed *status.Observation)
 // finish ends the rollout when the workload of the box has the new revision, and nothing needs the candidate any more. It returns
 // after how long to requeue the box, 0 for not at all.
 func finish(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) time.Duration {
-	if steps.HasStablePods() || !isRolloutDone(observed) {
+	if steps.HasStablePods() || !isRolloutDone(observed) || observed.Workload.Replicas().Desired < steps.Replicas {
 		return 0
 	}
 	if next.Traffic != nil && next.Traffic.Service == modelv1.TrafficToCandidate {
