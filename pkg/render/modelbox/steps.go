@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strconv"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
 
@@ -27,6 +28,8 @@ type Steps struct {
 	box *modelv1.ModelBox
 	// stable is the box with the stable pods.
 	stable *modelv1.ModelBox
+	// isReplaced says that the steps are over, and the Deployment has no stable pods any more.
+	isReplaced bool
 }
 
 // KeepsStable returns whether the workload of the box keeps the record of the stable pods while the box asks for other pods.
@@ -88,7 +91,19 @@ func newSteps(box, stable *modelv1.ModelBox, hash string, live Live) (*Steps, er
 	if rollout := box.Status.Rollout; rollout.PodsHash == hash {
 		steps.Number = min(ptr.Deref(rollout.Step, 1), steps.Count()+1)
 	}
+	deployment, isDeployment := live.Workload.(*appsv1.Deployment)
+	steps.isReplaced = isDeployment && steps.IsOver() && steps.hasReplaced(deployment)
 	return steps, nil
+}
+
+// hasReplaced returns whether the live Deployment has replaced its stable pods, after which it gets all of its pods.
+func (s *Steps) hasReplaced(live *appsv1.Deployment) bool {
+	if live.Annotations[modelv1.RolloutStepAnnotation] != strconv.Itoa(int(s.Number)) {
+		return false
+	}
+	replicas, status := ptr.Deref(live.Spec.Replicas, 1), &live.Status
+	return replicas >= s.Replicas ||
+		status.ObservedGeneration >= live.Generation && status.UpdatedReplicas == replicas && status.Replicas == replicas && status.AvailableReplicas == replicas
 }
 
 // sharesReplicas returns whether pods of the candidate take the place of stable pods, so that both have their share of the traffic of
@@ -159,7 +174,7 @@ func (s *Steps) StartsCandidate() bool {
 // replaces the stable pods that it has: it would start more of them otherwise.
 func (s *Steps) primaryReplicas() *int32 {
 	rollout := s.box.Status.Rollout
-	if !sharesReplicas(s.box) || s.IsOver() && ptr.Deref(rollout.Weight, 0) == 100 {
+	if !sharesReplicas(s.box) || s.isReplaced {
 		return nil
 	}
 	var available int32
