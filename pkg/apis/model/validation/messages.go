@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
@@ -69,6 +70,14 @@ const (
 	mustSetMaxSurgeTo0               = "must be 0 when maxUnavailable is greater than 0 and `workload` is 'DaemonSet'"
 	mustBePodsOrPercentage           = `must be a number of pods without quotes, or a percentage such as "25%"`
 	mustNotExceed100Percent          = "must not be greater than 100%"
+
+	mustNotUseStepsWithoutType    = "may not be set without `rollout.type`"
+	mustNotUseTypeWithDaemonSet   = "may not be set when `workload` is 'DaemonSet': only a Deployment or a StatefulSet has a rollout in steps"
+	mustNotUseTypeWithRecreate    = "may not be set when `strategy` is 'Recreate': the pods of two revisions would run side by side"
+	mustBeCanaryWithStatefulSet   = "must be Canary when `workload` is 'StatefulSet', which has one pod of each name"
+	mustHaveStep                  = "must have at least one step when `rollout.type` is 'Canary'"
+	mustNotUseWeightWithBlueGreen = "may not be set when `rollout.type` is 'BlueGreen': the new revision gets all of the traffic at once"
+	mustBePause                   = `must be "Manual", or a duration greater than 0 and at most ` + maxStepPauseText + `, such as "5m"`
 
 	mustNotChange                    = "may not change once set"
 	mustNotChangeLoadBalancerClass   = "may not change while serviceType is LoadBalancer"
@@ -188,6 +197,15 @@ func mustBeRollingStep(limits string) string {
 
 func mustBeRollingUpdate(workload model.Workload) string {
 	return fmt.Sprintf("must be %s when `workload` is '%s'", model.StrategyRollingUpdate, workload)
+}
+
+// mustHaveNameForCandidate is about a type of rollouts.
+func mustHaveNameForCandidate(maxLength int) string {
+	return fmt.Sprintf("may not be set when the name of the box has more than %d characters: it must fit into the name of the candidate, which ends in %q", maxLength, helper.CandidateNameSuffix)
+}
+
+func mustNotBeLessThanBefore(before int32) string {
+	return fmt.Sprintf("must be at least %d, the weight of the step before", before)
 }
 
 func mustHaveBothFamilies(policy corev1.IPFamilyPolicy) string {

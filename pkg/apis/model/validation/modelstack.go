@@ -16,6 +16,7 @@ import (
 
 	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
@@ -272,6 +273,10 @@ func forEachChildName(component *model.ModelStackComponent, path *field.Path, fo
 	if isStatefulSet && len(box.Ports) > 0 && box.ServiceType != model.ServiceTypeHeadless {
 		found(childName{"Service", component.BoxName + "-headless"}, path.Child("boxName"))
 	}
+	if box.Workload == "" || box.Workload == model.WorkloadDeployment {
+		found(childName{"Deployment", component.BoxName}, path.Child("boxName"))
+		forEachCandidateName(component, path.Child("box", "rollout", "type"), found)
+	}
 	for i := range box.Configs {
 		name := component.BoxName
 		if config := &box.Configs[i]; config.Name != "" {
@@ -283,6 +288,19 @@ func forEachChildName(component *model.ModelStackComponent, path *field.Path, fo
 		if !isStatefulSet { // The claims of a StatefulSet have the number of a pod in their names.
 			found(childName{"PersistentVolumeClaim", component.BoxName + "-" + box.Storage[i].Name}, path.Child("box", "storage").Index(i).Child("name"))
 		}
+	}
+}
+
+// forEachCandidateName calls found with the children that a Deployment has while its rollout is in steps, with the path of the type of
+// its rollouts.
+func forEachCandidateName(component *model.ModelStackComponent, path *field.Path, found func(childName, *field.Path)) {
+	box, name := component.Box, helper.CandidateName(component.BoxName)
+	if box.Rollout == nil || box.Rollout.Type == nil {
+		return
+	}
+	found(childName{"Deployment", name}, path)
+	if len(box.Ports) > 0 && (*box.Rollout.Type == model.RolloutBlueGreen || box.Route != nil) {
+		found(childName{"Service", name}, path)
 	}
 }
 

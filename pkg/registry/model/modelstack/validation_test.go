@@ -38,6 +38,10 @@ func TestGoodStacks(t *testing.T) {
 		"a dependency that comes later":        "[{name: a, dependsOn: [b], box: " + web + "}, {name: b, box: " + web + "}]",
 		"names that differ in what is no '-'":  "[{name: my-sql, box: " + web + "}, {name: mysql, box: " + web + "}]",
 		"an image that follows another's name": `[{name: a, boxName: x, box: {image: "a:1"}}, {name: b, boxName: x-headless, box: {image: "b:1", ports: [{port: 80}]}}]`,
+		"a Service outside of the name of a candidate without a Service": `[{name: a, boxName: x, box: {image: "a:1", ports: [{port: 80}], rollout: {type: Canary, steps: [{weight: 50}]}}},
+			{name: b, boxName: x-canary, external: {host: b.example.com, port: 443}}]`,
+		"a name of which no candidate of a StatefulSet is": `[{name: a, boxName: x, box: {workload: StatefulSet, image: "a:1", rollout: {type: Canary, steps: [{weight: 50}]}}},
+			{name: b, boxName: x-canary, box: {image: "b:1"}}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if errs := newStrategy().Validate(t.Context(), newStack(t, components)); len(errs) > 0 {
@@ -109,6 +113,10 @@ func TestBadStacks(t *testing.T) {
 			[][3]string{{components + "[1].boxName", duplicate, "[0].boxName"}}},
 		{"a box of the name of a headless Service", `[{name: a, boxName: x, box: {workload: StatefulSet, image: "a:1", ports: [{port: 80}]}}, {name: b, boxName: x-headless, box: ` + web + "}]",
 			[][3]string{{components + "[1].boxName", duplicate, "component a has a Service of this name"}}},
+		{"a box of the name of a candidate", `[{name: a, boxName: x, box: {image: "a:1", ports: [{port: 80}], rollout: {type: BlueGreen}}}, {name: b, boxName: x-canary, box: ` + web + "}]",
+			[][3]string{{components + "[1].boxName", duplicate, "component a has a Service of this name"}, {components + "[1].boxName", duplicate, "component a has a Deployment of this name"}}},
+		{"a candidate of the name of a box", `[{name: b, boxName: x-canary, box: {image: "b:1"}}, {name: a, boxName: x, box: {image: "a:1", rollout: {type: Canary, steps: [{weight: 50}]}}}]`,
+			[][3]string{{components + "[1].box.rollout.type", duplicate, "component b has a Deployment of this name"}}},
 		{"two boxes with a ConfigMap of one name", `[{name: a, boxName: x, box: {image: "a:1", configs: [{name: files, mountPath: /c, data: {a: b}}]}}, {name: b, boxName: x-files, box: {image: "b:1", configs: [{mountPath: /c, data: {a: b}}]}}]`,
 			[][3]string{{components + "[1].box.configs[0].name", duplicate, "component a has a ConfigMap of this name"}}},
 		{"two boxes with a claim of one name", `[{name: a, boxName: x, box: {image: "a:1", storage: [{name: y-z, mountPath: /d, size: 1Gi}]}}, {name: b, boxName: x-y, box: {image: "b:1", storage: [{name: z, mountPath: /d, size: 1Gi}]}}]`,
