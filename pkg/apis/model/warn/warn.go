@@ -43,6 +43,12 @@ const (
 
 	// UpdatedPodsStay follows the number of pods that an update rolls at most.
 	UpdatedPodsStay = ": pods that already run the new pod template stay"
+
+	// NoStableRevision is why the pods of a box are not replaced in the steps of its rollout.
+	NoStableRevision = "no rollout of the box with `rollout` has been complete yet"
+
+	// OtherTargetPorts is why the pods of a box are not replaced in the steps of its rollout.
+	OtherTargetPorts = "the target ports change, and one Service leads to the pods of both revisions"
 )
 
 // NoTag is about an image without a tag.
@@ -52,6 +58,12 @@ func NoTag(image string) string {
 
 // NoEffectWith is about a field that another field makes ineffective, such as "strategy Recreate".
 func NoEffectWith(other string) string { return "has no effect with " + other }
+
+// WeightRounded is about the weight of a step of a rollout, in percent. share is what it is rounded to, and pods are the pods that have
+// this share, such as "1 of 4 pods".
+func WeightRounded(weight, share int32, pods string) string {
+	return fmt.Sprintf("%d%% is rounded to %d%% of the traffic, the share of %s", weight, share, pods)
+}
 
 // IgnoredFor is about a field of a Service whose type is serviceType.
 func IgnoredFor(serviceType string) string { return "is ignored for serviceType " + serviceType }

@@ -26,15 +26,21 @@ type Differ interface {
 // DiffEffect returns what the action on a child of a box does to what runs, where the box was old before: in the words of the
 // warnings of an update. It is empty where nothing that runs is concerned.
 func DiffEffect(box, old *model.ModelBox, child *modelv1.ModelBoxChildDiff) string {
-	isWorkload := child.APIVersion == appsv1.SchemeGroupVersion.String()
+	isWorkload := child.APIVersion == appsv1.SchemeGroupVersion.String() && child.Name == box.Name // and not the candidate beside it
 	switch child.Action {
 	case modelv1.DiffActionReplace:
 		return timed(box, "replace", "the "+child.Kind+andItsPods(old, isWorkload && child.Kind != "StatefulSet"), "")
 	case modelv1.DiffActionDelete:
 		return timed(box, "delete", "the "+child.Kind+andItsPods(old, isWorkload), "")
 	case modelv1.DiffActionUpdate:
-		if count := replacedPods(box, old); isWorkload && changesTemplate(child) && count > 0 {
-			return timed(box, "roll", countedPods(count), rolloutSteps(&box.Spec, count))
+		count := replacedPods(box, old)
+		switch {
+		case !isWorkload || !changesTemplate(child) || count == 0:
+			return ""
+		case child.Kind == "StatefulSet":
+			return rolls(box, old, countedPods(count), count, "")
+		default: // While a rollout is in steps, a Deployment has the template of the stable pods.
+			return timed(box, "roll", countedPods(count), replacedAtATime(&box.Spec, count))
 		}
 	}
 	return ""

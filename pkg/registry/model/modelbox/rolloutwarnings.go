@@ -27,6 +27,8 @@ import (
 // box and its rollout is complete. Else some pods may run what the new box says already, as those do that a revert
 // finds, or a change may be pending since the box was paused: which pod template they run only they and their ReplicaSets
 // tell, so the number is an upper bound and the warning says so. Of which box they are is said if of is not empty.
+//
+// Of a box with a type of rollouts it says the steps in which its pods are replaced, or why there are none.
 func rolloutWarnings(ctx context.Context, box, old *model.ModelBox, of string) []string {
 	count := replacedPods(box, old)
 	if count == 0 {
@@ -44,11 +46,20 @@ func rolloutWarnings(ctx context.Context, box, old *model.ModelBox, of string) [
 	if !applied || !isCurrent(old, modelv1.ConditionProgressing, modelv1.ReasonRolloutComplete) {
 		pods, because = "up to "+pods, warn.UpdatedPodsStay
 	}
-	steps := rolloutSteps(&box.Spec, count)
-	if box.Spec.Paused {
-		return []string{fmt.Sprintf("will roll %s when the box is unpaused%s%s", pods, steps, because)}
+	return []string{rolls(box, old, pods, count, because)}
+}
+
+// rolls says how an update replaces pods, which are so many. because ends the sentence.
+func rolls(box, old *model.ModelBox, pods string, count int32, because string) string {
+	steps, obstacle := stepsOfUpdate(box, old)
+	switch atATime := replacedAtATime(&box.Spec, count); {
+	case steps != "":
+		return timed(box, "roll", pods+" in steps", ": "+steps)
+	case obstacle != "":
+		return timed(box, "roll", pods, atATime+", not in steps: "+obstacle)
+	default:
+		return timed(box, "roll", pods, atATime+because)
 	}
-	return []string{fmt.Sprintf("rolls %s%s%s", pods, steps, because)}
 }
 
 func countedPods(count int32) string {
@@ -58,9 +69,9 @@ func countedPods(count int32) string {
 	return fmt.Sprintf("%d pods", count)
 }
 
-// rolloutSteps says how many of so many pods are replaced at a time, where that is not a matter of a surge and of a step: in
+// replacedAtATime says how many of so many pods are replaced at a time, where that is not a matter of a surge and of a step: in
 // a StatefulSet, whose pods follow one another under the same name, and in a DaemonSet, which has one on every node.
-func rolloutSteps(spec *model.ModelBoxSpec, count int32) string {
+func replacedAtATime(spec *model.ModelBoxSpec, count int32) string {
 	if spec.Workload == model.WorkloadDeployment || count == 1 {
 		return ""
 	}

@@ -70,6 +70,7 @@ func specWarnings(ctx context.Context, box *model.ModelBox) []string {
 		warnings = append(warnings, imageWarnings(spec.InitContainers[i].Image, path.Child("initContainers").Index(i).Child("image"))...)
 	}
 	warnings = append(warnings, strategyWarnings(spec, path)...)
+	warnings = append(warnings, stepWeightWarnings(box, path)...)
 	warnings = append(warnings, workloadWarnings(spec, path)...)
 	warnings = append(warnings, storageWarnings(spec, path)...)
 	warnings = append(warnings, autoscalingWarnings(spec, path)...)

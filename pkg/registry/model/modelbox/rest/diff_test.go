@@ -65,6 +65,8 @@ func changing() []modelv1.ModelBoxChildDiff {
 		{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", Action: modelv1.DiffActionReplace},
 		{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web", Action: modelv1.DiffActionReplace},
 		{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web", Action: modelv1.DiffActionDelete},
+		{APIVersion: "apps/v1", Kind: "Deployment", Name: "web-canary", Action: modelv1.DiffActionUpdate, Fields: []modelv1.ModelBoxFieldDiff{{Path: "spec.template.spec.hostname"}}},
+		{APIVersion: "apps/v1", Kind: "Deployment", Name: "web-canary", Action: modelv1.DiffActionDelete},
 		{APIVersion: "v1", Kind: "Service", Name: "web", Action: modelv1.DiffActionReplace},
 		{APIVersion: "v1", Kind: "Service", Name: "web", Action: modelv1.DiffActionUpdate},
 		{APIVersion: "v1", Kind: "Service", Name: "web", Action: modelv1.DiffActionDelete},
@@ -97,10 +99,10 @@ func TestDiffOfTheStoredBox(t *testing.T) {
 		want  []string
 	}{
 		{"a box", false, []string{"rolls 2 pods", "", "replaces the Deployment and its 2 pods", "replaces the StatefulSet", "deletes the StatefulSet and its 2 pods",
-			"replaces the Service", "", "deletes the Service", ""}},
+			"", "deletes the Deployment", "replaces the Service", "", "deletes the Service", ""}},
 		{"a paused box", true, []string{"will roll 2 pods when the box is unpaused", "", "will replace the Deployment and its 2 pods when the box is unpaused",
 			"will replace the StatefulSet when the box is unpaused", "will delete the StatefulSet and its 2 pods when the box is unpaused",
-			"will replace the Service when the box is unpaused", "", "will delete the Service when the box is unpaused", ""}},
+			"", "will delete the Deployment when the box is unpaused", "will replace the Service when the box is unpaused", "", "will delete the Service when the box is unpaused", ""}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
