@@ -67,6 +67,7 @@ var constraints = []struct {
 	{"spec.volumes.[].name", label},
 	{"spec.storage.[].name", label},
 	{"spec.volumeMounts.[].name", label},
+	{"spec.rollout.steps.[].weight", between(0, 100)},
 	{"spec.autoscaling.minReplicas", between(0, 1<<31-1)},
 	{"spec.autoscaling.maxReplicas", between(1, 1<<31-1)},
 	{"spec.autoscaling.cpu", between(1, 1<<31-1)},

@@ -28,6 +28,12 @@ var Rules = []Rule{
 	{"spec", "self.workload == oldSelf.workload", "workload is immutable"},
 	{"spec", "self.strategy != 'Recreate' || self.workload == 'Deployment'",
 		"strategy must be RollingUpdate unless workload is Deployment"},
+	{"spec", "!has(self.rollout) || !has(self.rollout.type) || self.workload != 'DaemonSet'",
+		"rollout.type may not be set when workload is DaemonSet"},
+	{"spec", "!has(self.rollout) || !has(self.rollout.type) || self.rollout.type == 'Canary' || self.workload != 'StatefulSet'",
+		"rollout.type must be Canary when workload is StatefulSet"},
+	{"spec", "!has(self.rollout) || !has(self.rollout.type) || self.strategy != 'Recreate'",
+		"rollout.type may not be set when strategy is Recreate"},
 	{"spec", "self.resourceType == 'custom' || !has(self.resources)",
 		"resources may be given for resourceType custom only"},
 	{"spec", "!has(self.ports) || !has(self.serviceType) || self.serviceType in ['NodePort', 'LoadBalancer']" +
@@ -48,6 +54,12 @@ var Rules = []Rule{
 		"route needs a port with protocol TCP"},
 	{"spec", "!has(self.autoscaling) || self.workload != 'DaemonSet'",
 		"autoscaling may not be set when workload is DaemonSet"},
+
+	{"spec.rollout", "has(self.type) || !has(self.steps) || self.steps.size() == 0", "steps may not be set without type"},
+	{"spec.rollout", "!has(self.type) || self.type != 'Canary' || (has(self.steps) && self.steps.size() > 0 && self.steps.all(s, has(s.weight) && s.weight > 0))",
+		"each step of type Canary must have a weight, and there must be one step"},
+	{"spec.rollout", "!has(self.type) || self.type != 'BlueGreen' || !has(self.steps) || self.steps.all(s, !has(s.weight) || s.weight == 0)",
+		"steps of type BlueGreen may not have a weight"},
 
 	{"spec.ports", "self.all(p, !has(p.name) || self.exists_one(other, has(other.name) && other.name == p.name))",
 		"names of ports must differ"},

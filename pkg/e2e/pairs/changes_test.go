@@ -148,6 +148,8 @@ var changes = []change{
 	}, kept},
 	{"rollback of rollouts that fail", deployment, nothing, withRollback, kept},
 	{"rollback of rollouts that fail no more", statefulSet, withRollback, nothing, kept},
+	{"steps of rollouts that come", deployment, nothing, withSteps, kept},
+	{"steps of rollouts that go", statefulSet, withSteps, nothing, kept},
 }
 
 // unchanged are the fields of boxes that no change is of, and why.
@@ -201,6 +203,14 @@ func withAutoscaling(most int32) func(*modelv1.ModelBoxSpec) {
 
 func withRollback(spec *modelv1.ModelBoxSpec) {
 	spec.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureRollback}
+}
+
+func withSteps(spec *modelv1.ModelBoxSpec) {
+	spec.Rollout = &modelv1.ModelBoxRollout{
+		OnFailure: modelv1.RolloutFailureRollback,
+		Type:      ptr.To(modelv1.RolloutCanary),
+		Steps:     []modelv1.ModelBoxRolloutStep{{Weight: 25, Pause: "1s"}, {Weight: 50}},
+	}
 }
 
 func withDisruptionBudget(least int32) func(*modelv1.ModelBoxSpec) {
