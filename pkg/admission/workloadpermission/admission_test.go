@@ -47,6 +47,9 @@ func TestValidate(t *testing.T) {
 		err      string
 	}{
 		{"an ordinary box asks for nothing", nil, nil, newBox(t, "ports: [{port: 80}]"), nil, ""},
+		{"an ordinary box is rolled out in any way", nil, nil,
+			newBox(t, "progressDeadlineSeconds: 60, revisionHistoryLimit: 2, rollout: {onFailure: Rollback, type: Canary, steps: [{weight: 50, pause: Manual}]}"), nil, ""},
+		{"an ordinary StatefulSet is rolled out in any way", nil, nil, newBox(t, "workload: StatefulSet, podManagementPolicy: Parallel, rollout: {onFailure: Pause}"), nil, ""},
 		{"what runs needs Deployments", nil, nil, newBox(t, account), []string{createDeployments}, "spec.serviceAccountName" + noRun},
 		{"who has them may", []string{createDeployments}, nil, newBox(t, account), []string{createDeployments}, ""},
 		{"Services do not stand in for them", []string{createServices}, nil, newBox(t, account), []string{createDeployments}, "spec.serviceAccountName" + noRun},
