@@ -110,6 +110,16 @@ func TestValidate(t *testing.T) {
 			[]string{updateService, deleteService},
 			adoptedPath + noMore + `update resource "services" named "web" in API group "" in the namespace "default"; ` +
 				adoptedPath + noMore + `delete resource "services" named "web" in API group "" in the namespace "default"`},
+		{"a box that asks to adopt and gets a candidate", []string{updateDeployment, deleteDeployment}, newBox(t, "", adopting), newBox(t, "rollout: {type: Canary, steps: [{weight: 50}]}", adopting),
+			[]string{updateCandidate, deleteCandidate},
+			adoptedPath + noMore + `update resource "deployments" named "web-canary" in API group "apps" in the namespace "default"; ` +
+				adoptedPath + noMore + `delete resource "deployments" named "web-canary" in API group "apps" in the namespace "default"`},
+		{"and a candidate with a Service", []string{updateCandidate, deleteCandidate}, newBox(t, "ports: [{port: 80}]", adopting), newBox(t, "ports: [{port: 80}], rollout: {type: BlueGreen}", adopting),
+			[]string{updateCandidate, deleteCandidate, "jane: update services./web-canary in default", "jane: delete services./web-canary in default"},
+			adoptedPath + noMore + `update resource "services" named "web-canary" in API group "" in the namespace "default"; ` +
+				adoptedPath + noMore + `delete resource "services" named "web-canary" in API group "" in the namespace "default"`},
+		{"and a StatefulSet with steps, which has no candidate", nil, newBox(t, "workload: StatefulSet", adopting),
+			newBox(t, "workload: StatefulSet, rollout: {type: Canary, steps: [{weight: 50}]}", adopting), nil, ""},
 		{"a box that stops asking to adopt", nil, newBox(t, "", adopting), newBox(t, ""), nil, ""},
 
 		{"files need ConfigMaps", []string{createDeployments}, nil, newBox(t, files), []string{createConfigMaps}, "spec.configs[0].data" + noConfigure},

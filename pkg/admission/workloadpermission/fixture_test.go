@@ -71,6 +71,8 @@ const (
 	createDaemonSets   = "jane: create daemonsets.apps/ in default"
 	createServices     = "jane: create services./ in default"
 	updateDeployment   = "jane: update deployments.apps/web in default"
+	updateCandidate    = "jane: update deployments.apps/web-canary in default"
+	deleteCandidate    = "jane: delete deployments.apps/web-canary in default"
 	deleteDeployment   = "jane: delete deployments.apps/web in default"
 	updateService      = "jane: update services./web in default"
 	deleteService      = "jane: delete services./web in default"

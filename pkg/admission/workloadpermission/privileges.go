@@ -93,6 +93,13 @@ func adoptions(box *modelv1.ModelBox) []privilege {
 	if name := modelboxrender.GoverningServiceName(box); modelboxrender.HasHeadlessService(box) {
 		adopted = append(adopted, privilege{path, services.Resource + "/" + name, toAdopt(services, name)})
 	}
+	if rollout := box.Spec.Rollout; rollout != nil && rollout.Type != nil && box.Spec.Workload == modelv1.WorkloadDeployment {
+		name := helper.CandidateName(box.Name)
+		adopted = append(adopted, privilege{path, workloads.Resource + "/" + name, toAdopt(workloads, name)})
+		if modelboxrender.SplitsTraffic(box) {
+			adopted = append(adopted, privilege{path, services.Resource + "/" + name, toAdopt(services, name)})
+		}
+	}
 	for i := range box.Spec.Configs {
 		name := modelboxrender.ConfigMapName(box, &box.Spec.Configs[i])
 		adopted = append(adopted, privilege{path, configMaps.Resource + "/" + name, toAdopt(configMaps, name)})
