@@ -29,6 +29,7 @@ const (
 	mustHaveMetric               = "must have at least one metric: cpu, memory or metrics"
 	mustBePercentage             = "must be greater than 0: it is a percentage of the requests of the pods"
 	mustNotChangeChildLabel      = "is a label that the controller sets on every child"
+	mustNotBeCandidate           = "is a label that the controller sets on the candidate of a box only"
 	mustNotChangeChildAnnotation = "is an annotation that controllers or kubectl set on children"
 
 	mustBeAddressOrName    = "must be an IP address or a DNS name"

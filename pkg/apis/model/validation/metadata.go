@@ -61,7 +61,15 @@ func validateChildLabels(labels map[string]string, path *field.Path) field.Error
 			errs = append(errs, field.Forbidden(path.Key(key), mustNotChangeChildLabel))
 		}
 	}
-	return errs
+	return append(errs, validateNoCandidateLabel(labels, path)...)
+}
+
+// validateNoCandidateLabel refuses the label that distinguishes the pods of the candidate from the stable pods.
+func validateNoCandidateLabel(labels map[string]string, path *field.Path) field.ErrorList {
+	if _, given := labels[modelv1.CandidateLabel]; !given {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(path.Key(modelv1.CandidateLabel), mustNotBeCandidate)}
 }
 
 func validateChildAnnotations(annotations map[string]string, path *field.Path) field.ErrorList {

@@ -37,6 +37,7 @@ func TestChildMeta(t *testing.T) {
 		{"a label has a value for labels", childLabels(entries{"team": "the shop"}), []string{"Invalid value: spec.labels"}},
 		{"a label has a qualified name", childLabels(entries{"the team": "shop"}), []string{"Invalid value: spec.labels"}},
 		{"the label that selects the pods is the box's own", childLabels(entries{"modelbox": "web"}), []string{"Forbidden: spec.labels[modelbox]"}},
+		{"the label of the candidate is the controller's", childLabels(entries{"model.github.com/candidate": "true"}), []string{"Forbidden: spec.labels[model.github.com/candidate]"}},
 		{"the label of who manages the children is the box's own", childLabels(entries{"app.kubernetes.io/managed-by": "Helm"}), []string{"Forbidden: spec.labels[app.kubernetes.io/managed-by]"}},
 		{"labels of the Service are accepted", service("", func(s *model.ModelBoxService) { s.Labels = entries{"exposed": "true"} }), nil},
 		{"labels of the Service are not the box's own", service("", func(s *model.ModelBoxService) { s.Labels = entries{"app.kubernetes.io/name": "web"} }),

@@ -56,10 +56,11 @@ func validateOverlayMeta(meta *metav1.ObjectMeta, path *field.Path) field.ErrorL
 }
 
 func validateOverlayLabels(labels map[string]string, boxName string, path *field.Path) field.ErrorList {
+	errs := validateNoCandidateLabel(labels, path)
 	if _, given := labels[modelv1.SelectorLabel]; !given {
-		return nil
+		return errs
 	}
-	return validateSelectorLabel(labels, boxName, path)
+	return append(errs, validateSelectorLabel(labels, boxName, path)...)
 }
 
 func validateSelectorLabel(labels map[string]string, boxName string, path *field.Path) field.ErrorList {

@@ -62,6 +62,8 @@ func TestOverlay(t *testing.T) {
 		}), nil},
 		{"the label that selects the pods does not change", overlayMeta(metav1.ObjectMeta{Labels: map[string]string{"modelbox": "other"}}),
 			[]string{"Invalid value: " + path + "metadata.labels[modelbox]"}},
+		{"the label of the candidate is the controller's", overlayMeta(metav1.ObjectMeta{Labels: map[string]string{"modelbox": "web", "model.github.com/candidate": "true"}}),
+			[]string{"Forbidden: " + path + "metadata.labels[model.github.com/candidate]"}},
 		{"pods have names of their own", overlayMeta(metav1.ObjectMeta{Name: "web", GenerateName: "web-", Namespace: "default", UID: "1"}),
 			[]string{"Forbidden: " + path + "metadata.name", "Forbidden: " + path + "metadata.generateName", "Forbidden: " + path + "metadata.namespace", "Forbidden: " + path + "metadata.uid"}},
 		{"pods have an owner of their own", overlayMeta(metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{}}, ManagedFields: []metav1.ManagedFieldsEntry{{}}}),
