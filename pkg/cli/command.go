@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/abort"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/attach"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/convert"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/dashboard"
@@ -27,6 +28,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/migrate"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/pause"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/portforward"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/promote"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/render"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/restart"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/retry"
@@ -70,6 +72,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	// As in kubectl, whose commands need what is set in the configuration here.
 	f := cmdutil.NewFactory(cmdutil.NewMatchVersionFlags(flags))
 	cmd.AddCommand(
+		abort.NewCommand(f, streams),
 		attach.NewCommand(f, streams),
 		convert.NewCommand(f, streams),
 		dashboard.NewCommand(f, streams),
@@ -85,6 +88,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		pause.NewPauseCommand(f, streams),
 		pause.NewResumeCommand(f, streams),
 		portforward.NewCommand(f, streams),
+		promote.NewCommand(f, streams),
 		render.NewCommand(f, streams),
 		restart.NewCommand(f, streams),
 		retry.NewCommand(f, streams),

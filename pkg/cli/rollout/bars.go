@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubectl/pkg/util/podutils"
 	"k8s.io/utils/ptr"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -103,6 +104,9 @@ func (v *boxView) countedBars() []bar {
 // revisionOf returns the revision of a pod, as its labels and the history say.
 func (v *boxView) revisionOf(pod *corev1.Pod) bar {
 	hash := hashOf(pod)
+	if pod.Labels[modelv1.CandidateLabel] != "" {
+		return bar{name: helper.CandidateName(v.box.Name) + "-" + hash, images: pod.Spec.Containers[0].Image}
+	}
 	for i := range v.revisions {
 		// A StatefulSet labels its pods with the whole name.
 		if r := &v.revisions[i]; r.Name == hash || strings.HasSuffix(r.Name, "-"+hash) {
@@ -129,6 +133,8 @@ func (v *boxView) roleOf(name, stable string) string {
 		return roleNew
 	case v.box.Status.Rollout != nil && slices.ContainsFunc(v.box.Status.Rollout.FailedRevisions, hasFailed):
 		return roleFailed
+	case strings.HasPrefix(name, helper.CandidateName(v.box.Name)+"-"):
+		return roleNew
 	case len(v.revisions) == 0 && stable != "":
 		return roleNew // Its history is not known, and a rollout that begins is of another revision than the stable one.
 	}
@@ -136,10 +142,11 @@ func (v *boxView) roleOf(name, stable string) string {
 }
 
 // deadline returns when the rollout will have made no progress for too long, as far as the box and its pods tell. It is zero for a
-// rollout that is not in progress.
+// rollout that is not in progress, and for one in steps, which may pause for longer.
 func (v *boxView) deadline() time.Time {
 	progressing := currentCondition(v.box, modelv1.ConditionProgressing)
-	if progressing == nil || progressing.Status != metav1.ConditionTrue || v.box.Spec.Paused {
+	isInSteps := v.box.Status.Rollout != nil && v.box.Status.Rollout.Step != nil
+	if progressing == nil || progressing.Status != metav1.ConditionTrue || v.box.Spec.Paused || isInSteps {
 		return time.Time{}
 	}
 	last := progressing.LastTransitionTime.Time

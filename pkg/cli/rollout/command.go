@@ -11,8 +11,10 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/abort"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/history"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/pause"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/promote"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/restart"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/retry"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/rollback"
@@ -37,9 +39,11 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	undo := rollback.NewCommand(f, streams)
 	undo.Use = "undo" + undo.Use[len(undo.Name()):]
 	cmd.AddCommand(
+		abort.NewCommand(f, streams),
 		history.NewCommand(f, streams),
 		pause.NewPauseCommand(f, streams),
 		pause.NewResumeCommand(f, streams),
+		promote.NewCommand(f, streams),
 		restart.NewCommand(f, streams),
 		retry.NewCommand(f, streams),
 		newStatusCommand(f, streams),

@@ -74,6 +74,14 @@ func TestDiscoveryListsModelBoxes(t *testing.T) {
 			Name: "modelboxes/retry", Namespaced: true, Kind: "ModelBoxRetry",
 			Verbs: metav1.Verbs{"create"},
 		},
+		"modelboxes/promote": {
+			Name: "modelboxes/promote", Namespaced: true, Kind: "ModelBoxPromotion",
+			Verbs: metav1.Verbs{"create"},
+		},
+		"modelboxes/abort": {
+			Name: "modelboxes/abort", Namespaced: true, Kind: "ModelBoxAbort",
+			Verbs: metav1.Verbs{"create"},
+		},
 		"modelboxes/history": {
 			Name: "modelboxes/history", Namespaced: true, Kind: "ModelBoxHistory",
 			Verbs: metav1.Verbs{"get"},

@@ -13,7 +13,7 @@ import (
 )
 
 // subresources are the subresources of boxes.
-var subresources = []string{"status", "scale", "render", "diff", "restart", "retry", "history", "rollback", "log", "exec", "attach", "portforward", "debug"}
+var subresources = []string{"status", "scale", "render", "diff", "restart", "retry", "promote", "abort", "history", "rollback", "log", "exec", "attach", "portforward", "debug"}
 
 // SubresourceUsers returns clients of boxes of two users: a user with only these verbs on the subresource, and a user with all
 // verbs on boxes and on their other subresources.

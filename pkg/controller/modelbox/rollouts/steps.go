@@ -129,9 +129,6 @@ func (r *Reconciler) advance(ctx context.Context, box *modelv1.ModelBox, steps *
 		return next.NextStepAt.Sub(observed.Now), nil
 	}
 	next.Step, next.NextStepAt = ptr.To(steps.Number+1), nil
-	if next.Traffic != nil && steps.Number == steps.Count() && !modelboxrender.IsBlueGreen(box) {
-		next.Traffic = &modelv1.ModelBoxRolloutTraffic{Service: modelv1.TrafficToAll}
-	}
 	return 0, nil
 }
 

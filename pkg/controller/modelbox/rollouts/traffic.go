@@ -19,13 +19,17 @@ import (
 // trafficDelay is how long pods stay that have no traffic any more: until all nodes and gateways have seen where it goes now.
 const trafficDelay = 10 * time.Second
 
-// protectStable keeps the traffic of the Service from the candidate, where the box splits it.
+// protectStable keeps the traffic of the Service from the candidate, where the box splits it, until the Deployment gets the new
+// revision as well.
 func (r *Reconciler) protectStable(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) error {
 	switch {
 	case !modelboxrender.SplitsTraffic(box):
 		next.Traffic = nil
 		return nil
 	case !steps.HasStablePods():
+		if next.Traffic != nil && next.Traffic.Service == modelv1.TrafficToStable {
+			next.Traffic = &modelv1.ModelBoxRolloutTraffic{Service: modelv1.TrafficToAll}
+		}
 		return nil
 	default:
 		return r.followStable(ctx, box, observed, next)

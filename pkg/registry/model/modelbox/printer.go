@@ -87,12 +87,16 @@ func summary(box *model.ModelBox) (status, message string) {
 	}
 }
 
-// rollout prints the phase of the rollout of a box that asks for that.
+// rollout prints the phase of the rollout of a box that asks for that, and its step: "Progressing 1/3".
 func rollout(box *model.ModelBox) string {
 	if box.Spec.Rollout == nil || box.Status.Rollout == nil {
 		return "<none>"
 	}
-	return string(box.Status.Rollout.Phase)
+	phase, step := string(box.Status.Rollout.Phase), box.Status.Rollout.Step
+	if count := max(1, int32(len(box.Spec.Rollout.Steps))); step != nil && *step <= count {
+		phase += fmt.Sprintf(" %d/%d", *step, count)
+	}
+	return phase
 }
 
 // service prints what "kubectl get services" shows as type and ports: "NodePort 80:30010/TCP".

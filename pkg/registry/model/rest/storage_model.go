@@ -102,6 +102,8 @@ func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter
 		"modelboxes/diff":     subresources.Diff,
 		"modelboxes/restart":  subresources.Restart,
 		"modelboxes/retry":    subresources.Retry,
+		"modelboxes/promote":  subresources.Promote,
+		"modelboxes/abort":    subresources.Abort,
 		"modelboxes/history":  subresources.History,
 		"modelboxes/rollback": subresources.Rollback,
 

@@ -27,6 +27,8 @@ type Subresources struct {
 	Render   *RenderREST
 	Restart  *RestartREST
 	Retry    *RetryREST
+	Promote  *PromoteREST
+	Abort    *AbortREST
 	History  *HistoryREST
 	Rollback *RollbackREST
 	Diff     *DiffREST
@@ -66,7 +68,19 @@ func New(scheme *runtime.Scheme, boxes *modelboxstorage.REST, authorizer authori
 	if err != nil {
 		return nil, err
 	}
-	retries, err := newUpdater(resource.StatusStore(store, modelbox.NewStatusStrategy(boxes.Strategy())), "retry")
+	newRolloutUpdater := func(name string) (rolloutUpdater, error) {
+		statuses, err := newUpdater(resource.StatusStore(store, modelbox.NewStatusStrategy(boxes.Strategy())), name)
+		return rolloutUpdater{statuses, config.Recorder}, err
+	}
+	retries, err := newRolloutUpdater("retry")
+	if err != nil {
+		return nil, err
+	}
+	promotions, err := newRolloutUpdater("promote")
+	if err != nil {
+		return nil, err
+	}
+	aborts, err := newRolloutUpdater("abort")
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +92,9 @@ func New(scheme *runtime.Scheme, boxes *modelboxstorage.REST, authorizer authori
 	return &Subresources{
 		Render:   &RenderREST{store, config.ChildReader, authorizer},
 		Restart:  newRestartREST(restarts, config.Recorder, clock.RealClock{}),
-		Retry:    &RetryREST{retries, config.Recorder, clock.RealClock{}},
+		Retry:    &RetryREST{retries, clock.RealClock{}},
+		Promote:  &PromoteREST{promotions},
+		Abort:    &AbortREST{aborts},
 		History:  &HistoryREST{store, config.ChildReader, revisions},
 		Rollback: &RollbackREST{scheme, rollbacks, config.ChildReader, config.Recorder, revisions},
 		Diff:     &DiffREST{store, config.ChildReader, config.Differ, authorizer},
