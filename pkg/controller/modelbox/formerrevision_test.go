@@ -89,6 +89,8 @@ func TestBlockingPod(t *testing.T) {
 		}, []*corev1.Pod{former(0, fails)}, ""},
 		{"a user has partitioned the StatefulSet", func(set *appsv1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](1) },
 			[]*corev1.Pod{former(0, fails)}, ""},
+		{"the pod is in the partition of the StatefulSet", func(set *appsv1.StatefulSet) { set.Spec.UpdateStrategy.RollingUpdate.Partition = ptr.To[int32](1) },
+			[]*corev1.Pod{former(0), former(1, fails)}, "web-1"},
 		{"the spec of the StatefulSet is not observed yet", func(set *appsv1.StatefulSet) { set.Generation++ }, []*corev1.Pod{former(0, fails)}, ""},
 		{"the StatefulSet is being deleted", func(set *appsv1.StatefulSet) { set.DeletionTimestamp = ptr.To(metav1.Now()) }, []*corev1.Pod{former(0, fails)}, ""},
 	} {

@@ -181,7 +181,17 @@ func LiveStatefulSet(ctx context.Context, client kubernetes.Interface, cached *a
 // IsOfFormerRevision returns whether the StatefulSet is to replace the pod by one of another revision.
 func IsOfFormerRevision(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
 	isUpdating := set.DeletionTimestamp == nil && set.Status.ObservedGeneration >= set.Generation && set.Status.UpdateRevision != "" &&
-		set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType && StatefulSet{set}.Pause() == nil
+		set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType && isInPartition(set, pod)
 	revision := pod.Labels[appsv1.StatefulSetRevisionLabel]
 	return isUpdating && metav1.IsControlledBy(pod, set) && revision != "" && revision != set.Status.UpdateRevision
+}
+
+// isInPartition returns whether an update of the StatefulSet gets to the pod: its ordinal is not less than the partition.
+func isInPartition(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
+	rollingUpdate := set.Spec.UpdateStrategy.RollingUpdate
+	if rollingUpdate == nil || ptr.Deref(rollingUpdate.Partition, 0) == 0 {
+		return true
+	}
+	ordinal, err := strconv.ParseInt(strings.TrimPrefix(pod.Name, set.Name+"-"), 10, 32)
+	return err == nil && int32(ordinal) >= *rollingUpdate.Partition
 }
