@@ -45,7 +45,7 @@ func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) (
 	plan.annotateWorkload(workload)
 	configurations := []runtime.ApplyConfiguration{workload}
 	if len(box.Spec.Ports) > 0 {
-		configurations = append(configurations, service(box, plan.traffic))
+		configurations = append(configurations, service(box, plan.serviceTraffic()))
 	}
 	if HasHeadlessService(box) {
 		configurations = append(configurations, headlessService(box))

@@ -65,8 +65,19 @@ type rolloutPlan struct {
 	// its rollout cannot have any.
 	steps    *Steps
 	obstacle error
-	// traffic is which pods the traffic of the box is led to, nil for all.
+	// traffic is which pods the traffic of the box is to be led to, nil for all.
 	traffic *modelv1.ModelBoxRolloutTraffic
+	// hasStablePods says that the workload has the stable pods.
+	hasStablePods bool
+}
+
+// serviceTraffic returns which pods the Service of the box leads to, nil for all: it cannot lead to the stable pods while the
+// Deployment replaces them.
+func (p rolloutPlan) serviceTraffic() *modelv1.ModelBoxRolloutTraffic {
+	if p.traffic != nil && p.traffic.Service == modelv1.TrafficToStable && !p.hasStablePods {
+		return nil
+	}
+	return p.traffic
 }
 
 // planRollout returns the plan for the rollout in the status of the box. It ignores a status about other pods than the pods in the
@@ -88,8 +99,9 @@ func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 	if box.Spec.Workload == modelv1.WorkloadDeployment {
 		plan.traffic = rollout.Traffic
 	}
+	plan.hasStablePods = rollout.Stable != nil && rollout.Stable.PodsHash == hash
 	isRolledBack := phase == modelv1.RolloutRolledBack
-	if !KeepsStable(box) && !isRolledBack || rollout.Stable == nil || rollout.Stable.PodsHash == hash {
+	if !KeepsStable(box) && !isRolledBack || rollout.Stable == nil || plan.hasStablePods {
 		return plan, nil
 	}
 	stable, record := StableBox(box, live)
@@ -108,7 +120,7 @@ func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 	if err != nil {
 		return plan, nil //nolint:nilerr // The status has the reason why the box is not rolled back.
 	}
-	plan.box = rolledBack
+	plan.box, plan.hasStablePods = rolledBack, true
 	plan.annotations[modelv1.RolledBackAnnotation] = strconv.FormatInt(box.Generation, 10)
 	return plan, nil
 }
@@ -122,7 +134,7 @@ func (p *rolloutPlan) planSteps(box, stable *modelv1.ModelBox, hash string, live
 		return
 	}
 	maps.Copy(p.annotations, p.steps.annotations())
-	p.box = p.steps.primary()
+	p.box, p.hasStablePods = p.steps.primary(), p.steps.HasStablePods()
 }
 
 // StableBox returns the box of the last complete rollout, and its record: the known record, or a record on the live workload. The

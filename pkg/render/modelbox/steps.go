@@ -28,6 +28,8 @@ type Steps struct {
 	box *modelv1.ModelBox
 	// stable is the box with the stable pods.
 	stable *modelv1.ModelBox
+	// hash is PodsHash of the box.
+	hash string
 	// isReplaced says that the steps are over, and the Deployment has no stable pods any more.
 	isReplaced bool
 }
@@ -87,7 +89,7 @@ func newSteps(box, stable *modelv1.ModelBox, hash string, live Live) (*Steps, er
 	if scaling := ScalingBeside(box, live); scaling.Autoscaled != nil {
 		replicas = *scaling.Autoscaled
 	}
-	steps := &Steps{Number: 1, Replicas: replicas, box: box, stable: withStable}
+	steps := &Steps{Number: 1, Replicas: replicas, box: box, stable: withStable, hash: hash}
 	if rollout := box.Status.Rollout; rollout.PodsHash == hash {
 		steps.Number = min(ptr.Deref(rollout.Step, 1), steps.Count()+1)
 	}
@@ -140,16 +142,32 @@ func (s *Steps) weight() int32 {
 	return s.box.Spec.Rollout.Steps[min(s.Number, s.Count())-1].Weight
 }
 
-// HasStablePods returns whether the Deployment of the box has the stable pods. With the type BlueGreen, it has them until the candidate
-// has the traffic.
+// HasStablePods returns whether the Deployment of the box has the stable pods: until the steps are over, and until the Service leads to
+// other pods as well, which takes some time. With the type BlueGreen, the candidate gets the traffic first.
 func (s *Steps) HasStablePods() bool {
 	if s.box.Spec.Workload != modelv1.WorkloadDeployment {
 		return false
 	}
-	if IsBlueGreen(s.box) && SplitsTraffic(s.box) {
-		return !s.IsOver() || s.box.Status.Rollout.Traffic == nil || s.box.Status.Rollout.Traffic.Service == modelv1.TrafficToStable
+	if !s.IsOver() || !SplitsTraffic(s.box) {
+		return !s.IsOver()
 	}
-	return !s.IsOver()
+	rollout := s.box.Status.Rollout
+	switch {
+	case rollout.Traffic == nil:
+		return IsBlueGreen(s.box)
+	case rollout.Traffic.Service == modelv1.TrafficToStable:
+		return true
+	default:
+		return rollout.Traffic.Service == s.LastTraffic() && rollout.NextStepAt != nil
+	}
+}
+
+// LastTraffic returns which pods the Service leads to when the steps are over, until the Deployment has the pods of the new revision.
+func (s *Steps) LastTraffic() modelv1.TrafficTarget {
+	if IsBlueGreen(s.box) {
+		return modelv1.TrafficToCandidate
+	}
+	return modelv1.TrafficToAll
 }
 
 // primary returns the box to render the children from that it also has without steps.
@@ -163,23 +181,29 @@ func (s *Steps) primary() *modelv1.ModelBox {
 // StartsCandidate returns whether the candidate Deployment is to be there: where it is to have no share in the traffic of the Service,
 // only once that leads to the stable pods.
 func (s *Steps) StartsCandidate() bool {
-	if s.box.Spec.Workload != modelv1.WorkloadDeployment {
+	if s.box.Spec.Workload != modelv1.WorkloadDeployment || s.HasFormerCandidate() {
 		return false
 	}
 	rollout := s.box.Status.Rollout
 	return !SplitsTraffic(s.box) || rollout.Traffic != nil || rollout.Candidate != nil
 }
 
+// HasFormerCandidate returns whether there is the candidate of a former revision. It stays as it is until the Deployment has all of the
+// stable pods again, because it may serve.
+func (s *Steps) HasFormerCandidate() bool {
+	candidate := s.box.Status.Rollout.Candidate
+	return candidate != nil && candidate.PodsHash != s.hash
+}
+
 // primaryReplicas returns the number of pods of the Deployment, nil for that of the box. When the steps are over, the Deployment first
 // replaces the stable pods that it has: it would start more of them otherwise.
 func (s *Steps) primaryReplicas() *int32 {
-	rollout := s.box.Status.Rollout
 	if !sharesReplicas(s.box) || s.isReplaced {
 		return nil
 	}
 	var available int32
-	if rollout.Candidate != nil {
-		available = rollout.Candidate.AvailableReplicas
+	if candidate := s.box.Status.Rollout.Candidate; candidate != nil && !s.HasFormerCandidate() {
+		available = candidate.AvailableReplicas
 	}
 	return ptr.To(helper.StableReplicas(s.weight(), s.Replicas, available))
 }

@@ -20,6 +20,11 @@ import (
 
 // observeSteps returns how a rollout in steps gets on. It changes next, which is its status.
 func (r *Reconciler) observeSteps(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (status.RolloutObservation, error) {
+	if steps.HasFormerCandidate() {
+		recheckAfter, err := r.withdrawCandidate(ctx, box, observed, next)
+		next.Step, next.Weight = ptr.To(steps.Number), new(int32)
+		return status.RolloutObservation{Status: next, RecheckAfter: recheckAfter}, err
+	}
 	next.Step = ptr.To(steps.Number)
 	next.Candidate = candidateOf(box, steps, observed, next)
 	next.Weight = ptr.To(weightOf(box, steps, observed, next))
@@ -57,22 +62,37 @@ func candidateOf(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *s
 	if !steps.StartsCandidate() {
 		return nil
 	}
-	candidate := &modelv1.ModelBoxRolloutCandidate{PodsHash: next.PodsHash, Generation: box.Generation}
-	if last := next.Candidate; last != nil && last.PodsHash == next.PodsHash {
-		candidate.Generation = last.Generation
+	candidate := &modelv1.ModelBoxRolloutCandidate{PodsHash: next.PodsHash, Generation: box.Generation, AvailableReplicas: newAvailable(observed.Candidate)}
+	last := next.Candidate
+	if last == nil || last.PodsHash != next.PodsHash {
+		return candidate
 	}
-	candidate.AvailableReplicas = newAvailable(observed.Candidate)
+	candidate.Generation = last.Generation
+	if observed.Candidate != nil && !isObserved(observed.Candidate) { // Its template is the same: the pods of the step before stay.
+		candidate.AvailableReplicas = min(last.AvailableReplicas, observed.Candidate.Replicas().Available)
+	}
 	return candidate
 }
 
 // newAvailable returns the number of available pods with the current template of the workload, which may be nil.
 func newAvailable(workload kinds.Workload) int32 {
-	deployment, isDeployment := workload.(kinds.Deployment)
-	if workload == nil || isDeployment && deployment.Status.ObservedGeneration < deployment.Generation {
+	if workload == nil || !isObserved(workload) {
 		return 0
 	}
 	replicas := workload.Replicas()
 	return min(replicas.Updated, replicas.Available)
+}
+
+// isObserved returns whether the status of the workload is about its spec.
+func isObserved(workload kinds.Workload) bool {
+	switch workload := workload.(type) {
+	case kinds.Deployment:
+		return workload.Status.ObservedGeneration >= workload.Generation
+	case kinds.StatefulSet:
+		return workload.Status.ObservedGeneration >= workload.Generation
+	default:
+		return true
+	}
 }
 
 // weightOf returns the percentage of the traffic that the new revision gets.
@@ -85,6 +105,8 @@ func weightOf(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *stat
 		return 100
 	case observed.Workload == nil:
 		return 0
+	case !isObserved(observed.Workload):
+		return ptr.Deref(next.Weight, 0)
 	}
 	var updated int32
 	if !steps.HasStablePods() {
@@ -152,8 +174,7 @@ func isStepReached(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed 
 
 // newReplicas returns the number of pods with the current template of the workload.
 func newReplicas(workload kinds.Workload) int32 {
-	set, isStatefulSet := workload.(kinds.StatefulSet)
-	if isStatefulSet && set.Status.ObservedGeneration < set.Generation {
+	if !isObserved(workload) {
 		return 0
 	}
 	return workload.Replicas().Updated
@@ -168,7 +189,10 @@ func isCandidateReady(steps *modelboxrender.Steps, observed *status.Observation)
 // finish ends the rollout when the workload of the box has the new revision, and nothing needs the candidate any more. It returns
 // after how long to requeue the box, 0 for not at all.
 func finish(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) time.Duration {
-	if steps.HasStablePods() || !isRolloutDone(observed) || observed.Workload.Replicas().Desired < steps.Replicas {
+	if steps.HasStablePods() {
+		return timeLeft(next, observed.Now)
+	}
+	if !isRolloutDone(observed) || observed.Workload.Replicas().Desired < steps.Replicas {
 		return 0
 	}
 	if next.Traffic != nil && next.Traffic.Service == modelv1.TrafficToCandidate {

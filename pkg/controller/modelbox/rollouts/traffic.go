@@ -19,34 +19,47 @@ import (
 // trafficDelay is how long pods stay that have no traffic any more: until all nodes and gateways have seen where it goes now.
 const trafficDelay = 10 * time.Second
 
-// protectStable keeps the traffic of the Service from the candidate, where the box splits it, until the Deployment gets the new
-// revision as well.
+// protectStable keeps the traffic of the Service from the candidate until the steps are over, where the box splits it.
 func (r *Reconciler) protectStable(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) error {
-	switch {
-	case !modelboxrender.SplitsTraffic(box):
+	if !modelboxrender.SplitsTraffic(box) {
 		next.Traffic = nil
 		return nil
-	case !steps.HasStablePods():
-		if next.Traffic != nil && next.Traffic.Service == modelv1.TrafficToStable {
-			next.Traffic = &modelv1.ModelBoxRolloutTraffic{Service: modelv1.TrafficToAll}
-		}
-		return nil
-	default:
-		return r.followStable(ctx, box, observed, next)
 	}
+	if steps.IsOver() && (!modelboxrender.IsBlueGreen(box) || !steps.HasStablePods() || isLast(steps, next.Traffic)) {
+		return nil
+	}
+	return r.followStable(ctx, box, observed, next)
 }
 
-// directTraffic gives the candidate its share of the traffic in the step, where the box splits it and the candidate is available.
+// directTraffic gives the candidate its traffic in the step, where the box splits it. Only pods that are available get any.
 func directTraffic(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) {
-	if next.Traffic == nil || next.Traffic.Service != modelv1.TrafficToStable || !steps.HasStablePods() || !isCandidateReady(steps, observed) {
+	if !modelboxrender.SplitsTraffic(box) || !steps.HasStablePods() {
 		return
 	}
 	switch {
-	case steps.IsOver() && modelboxrender.IsBlueGreen(box):
-		next.Traffic.Service = modelv1.TrafficToCandidate
-	case !steps.IsOver():
+	case steps.IsOver() && isLast(steps, next.Traffic):
+		if timeLeft(next, observed.Now) == 0 {
+			next.NextStepAt = nil
+		}
+	case steps.IsOver() && !modelboxrender.IsBlueGreen(box):
+		leadOn(steps, observed, next)
+	case next.Traffic == nil || next.Traffic.Service != modelv1.TrafficToStable || !isCandidateReady(steps, observed):
+	case steps.IsOver():
+		leadOn(steps, observed, next)
+	default:
 		next.Traffic.Weight = steps.Step().Weight
 	}
+}
+
+// isLast returns whether the traffic is led to where it is led when the steps are over.
+func isLast(steps *modelboxrender.Steps, traffic *modelv1.ModelBoxRolloutTraffic) bool {
+	return traffic != nil && traffic.Service == steps.LastTraffic()
+}
+
+// leadOn leads the Service to where it leads when the steps are over. The stable pods stay until that is known everywhere.
+func leadOn(steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) {
+	next.Traffic = &modelv1.ModelBoxRolloutTraffic{Service: steps.LastTraffic()}
+	next.NextStepAt = ptr.To(metav1.NewTime(observed.Now.Add(trafficDelay)))
 }
 
 // followStable leads the Service to the stable pods. The Service selects them by the hash of their template, which changes when the

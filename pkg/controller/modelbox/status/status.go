@@ -57,7 +57,7 @@ func replicasOf(box *modelv1.ModelBox, observed *Observation) kinds.Replicas {
 	replicas.Ready += candidate.Ready
 	replicas.Available += candidate.Available
 	if observed.Rollout.isInSteps() {
-		if *observed.Rollout.Status.Step <= countSteps(box) {
+		if _, hasStablePods := observed.Workload.GetAnnotations()[modelv1.RolledBackAnnotation]; hasStablePods {
 			replicas.Updated = 0
 		}
 		replicas.Updated += candidate.Updated
