@@ -82,7 +82,9 @@ func (f *testController) restart() { f.setEngine(f.newEngine()) }
 func (f *testController) newController(t testing.TB) {
 	t.Helper()
 	f.informers = informers.NewFactories(f.boxes, f.cluster, time.Hour, kinds.TrimChild)
-	f.gateway = gatewayfake.NewSimpleClientset()
+	if f.gateway == nil {
+		f.gateway = gatewayfake.NewClientset()
+	}
 	var err error
 	if f.routes, err = kinds.NewRouteInformer(f.gateway); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// traffic says how many pods there are, which pods the Service leads to, and with which weight the route leads to the candidate.
+func (s *stepsTest) traffic(t *testing.T) string {
+	t.Helper()
+	to, selector := "all", s.selector(t, "web")
+	switch {
+	case selector[modelv1.CandidateLabel] != "":
+		to = "candidate"
+	case len(selector) > 1:
+		to = "stable"
+	}
+	image := s.deployment(t).Spec.Template.Spec.Containers[0].Image
+	return strings.TrimSpace(fmt.Sprintf("%s %s to %s %s", s.numbers(t), image, to, s.candidateShare(t)))
+}
+
+func (s *stepsTest) candidateShare(t *testing.T) string {
+	t.Helper()
+	if weight := s.weights(t)["web-canary"]; weight > 0 {
+		return fmt.Sprint(weight)
+	}
+	return ""
+}
+
+func TestBlueGreen(t *testing.T) {
+	s := newStepsTest(t, modelv1.RolloutBlueGreen, []modelv1.ModelBoxRolloutStep{{Pause: modelv1.PauseManual}})
+	s.look = s.traffic
+	s.changeBox(t, image("nginx:2"))
+	s.run(t)
+	before := []string{"4 nginx:1 to all", "4+4 nginx:1 to stable"}
+	check(t, "before the switch", before, s.history)
+	check(t, "weight", int32(0), *s.rollout(t).Weight)
+	check(t, "pods in the status", []int32{8, 4, 8}, []int32{s.boxInServer(t).Status.Replicas, s.boxInServer(t).Status.UpdatedReplicas, s.boxInServer(t).Status.AvailableReplicas})
+	s.promote(t)
+	s.run(t)
+	switched := append(before, "4+4 nginx:1 to candidate")
+	check(t, "at the switch", switched, s.history)
+	check(t, "requeue after", 10*time.Second, s.requeueAfter)
+	s.runFor(t, 10*time.Second)
+	after := append(switched, "4+4 nginx:2 to candidate", "4+4 nginx:2 to all")
+	check(t, "after the switch", after, s.history)
+	s.runToTheEnd(t)
+	check(t, "in the end", append(after, "4 nginx:2 to all"), s.history)
+	s.expectComplete(t, "nginx:2")
+}
+
+func TestCanaryWithARoute(t *testing.T) {
+	s := newStepsTest(t, modelv1.RolloutCanary, twoSteps, routed)
+	s.look = s.traffic
+	s.changeBox(t, image("nginx:2"))
+	s.run(t)
+	history := []string{"4 nginx:1 to all", "4+1 nginx:1 to stable", "4+1 nginx:1 to stable 25"}
+	check(t, "step 1", history, s.history)
+	check(t, "weight", int32(25), *s.rollout(t).Weight)
+	s.promote(t)
+	s.run(t)
+	history = append(history, "4+2 nginx:1 to stable 25", "4+2 nginx:1 to stable 50")
+	check(t, "step 2", history, s.history)
+	s.promote(t)
+	s.run(t)
+	history = append(history, "4+2 nginx:1 to all")
+	check(t, "at the switch", history, s.history)
+	s.runFor(t, 10*time.Second)
+	history = append(history, "4+2 nginx:2 to all", "4 nginx:2 to all")
+	check(t, "the end", history, s.history)
+	s.expectComplete(t, "nginx:2")
+}
+
+// On the way back, the candidate has no traffic any more before its pods go.
+func TestWayBackOfACanaryWithARoute(t *testing.T) {
+	s := newStepsTest(t, modelv1.RolloutCanary, twoSteps, routed)
+	s.changeBox(t, image("nginx:2"))
+	s.run(t)
+	s.history, s.look = nil, s.traffic
+	s.changeBox(t, image("nginx:1"))
+	s.run(t)
+	check(t, "at first", []string{"4+1 nginx:1 to stable"}, s.history)
+	s.runToTheEnd(t)
+	check(t, "in the end", []string{"4+1 nginx:1 to stable", "4 nginx:1 to stable", "4 nginx:1 to all"}, s.history)
+	s.expectComplete(t, "nginx:1")
+}
+
+func TestWayBackAfterTheSwitch(t *testing.T) {
+	s := newStepsTest(t, modelv1.RolloutBlueGreen, nil)
+	s.look = s.traffic
+	s.changeBox(t, image("nginx:2"))
+	for range 50 {
+		if s.isIdle(t) {
+			s.step(s.requeueAfter)
+		}
+		if strings.HasSuffix(s.traffic(t), "nginx:2 to candidate") {
+			break
+		}
+	}
+	s.work(t)
+	s.history = nil
+	s.changeBox(t, image("nginx:1"))
+	s.runToTheEnd(t)
+	check(t, "history", []string{"4+4 nginx:1 to candidate", "4+4 nginx:1 to stable", "4 nginx:1 to stable", "4 nginx:1 to all"}, s.history)
+	s.expectComplete(t, "nginx:1")
+}
+
+// Pods that fail in a step are those of the new revision, and the stable pods are as they were.
+func TestFailureInSteps(t *testing.T) {
+	for _, row := range stepsRows {
+		for _, policy := range []modelv1.RolloutFailurePolicy{modelv1.RolloutFailureNone, modelv1.RolloutFailurePause, modelv1.RolloutFailureRollback} {
+			t.Run(fmt.Sprintf("%s, %s", row.name, policy), func(t *testing.T) {
+				s := newStepsTest(t, row.rolloutType, row.steps, append(row.changes, onFailure(policy))...)
+				s.changeBox(t, badVersion)
+				s.runToTheEnd(t)
+				rollout := s.rollout(t)
+				check(t, "reason", "ImagePullBackOff", rollout.Reason)
+				check(t, "failed revisions", 1, len(rollout.FailedRevisions))
+				check(t, "phase", map[modelv1.RolloutFailurePolicy]modelv1.RolloutPhase{
+					modelv1.RolloutFailureNone: modelv1.RolloutFailed, modelv1.RolloutFailurePause: modelv1.RolloutPaused, modelv1.RolloutFailureRollback: modelv1.RolloutRolledBack,
+				}[policy], rollout.Phase)
+				if policy == modelv1.RolloutFailureRollback {
+					s.expectNoSteps(t, "nginx:1")
+				} else {
+					check(t, "step", ptr.To[int32](1), rollout.Step)
+				}
+				s.startAnother(t)
+				check(t, "writes of another controller", 0, len(s.reconcileOnce(t)))
+				s.changeBox(t, image("nginx:2"))
+				s.runToTheEnd(t)
+				s.expectComplete(t, "nginx:2")
+			})
+		}
+	}
+}
