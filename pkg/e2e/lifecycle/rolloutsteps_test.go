@@ -63,9 +63,9 @@ func TestCanary(t *testing.T) {
 	framework.ExpectEqual(t, "phase in the end", modelv1.RolloutComplete, box.Status.Rollout.Phase)
 	awaitNoCandidate(n, "web")
 	expectImages(n, "web", map[string]int{framework.NewImage: 4})
-	for _, step := range []string{"step 1 of 2", "step 2 of 2", "all steps are over"} {
-		n.Events.Await("web", "RolloutStep", step)
-	}
+	n.Events.Await("web", "RolloutStep", "step 1 of 2")
+	n.Events.Await("web", "Promoted", "step 2 of 2")
+	n.Events.Await("web", "RolloutStep", "all steps are over")
 	n.ExpectConverged("web")
 }
 
@@ -159,7 +159,6 @@ func TestCanaryOfStatefulSet(t *testing.T) {
 	awaitStep(n, "db", 1, 33)
 	n.AwaitReadyCondition("db", metav1.ConditionFalse, modelv1.ReasonProgressing, "step 1 of 1", "kubectl modelbox promote db")
 	expectImages(n, "db", map[string]int{framework.Image: 2, framework.NewImage: 1})
-	n.ExpectConverged("db")
 	if _, err := n.Boxes.CreatePromotion(n.Ctx, "db", &modelv1.ModelBoxPromotion{}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -137,6 +137,9 @@ func (p RolloutPhase) HasFailed() bool {
 	return p == RolloutFailed || p == RolloutPaused || p == RolloutRolledBack
 }
 
+// RolloutAborted is the reason of a rollout that a user has aborted.
+const RolloutAborted = "Aborted"
+
 // MaxFailedRevisions is how many revisions a status lists that have failed.
 const MaxFailedRevisions = 10
 

@@ -874,8 +874,6 @@ const (
 	ReasonProgressing = "Progressing"
 	// ReasonRolloutComplete: every pod runs the current pod template and is available.
 	ReasonRolloutComplete = "RolloutComplete"
-	// ReasonAborted: a user has aborted the rollout. It is a reason of a rollout, and not of a condition.
-	ReasonAborted = "Aborted"
 	// ReasonRolledBack: the rollout has failed, and the pods are those of the last revision that was complete.
 	ReasonRolledBack = "RolledBack"
 	// ReasonRolloutFailed: the rollout has failed, and is left or stopped where it was.

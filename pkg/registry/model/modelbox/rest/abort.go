@@ -50,7 +50,7 @@ func (r *AbortREST) Create(ctx context.Context, name string, obj runtime.Object,
 		change: func(box *model.ModelBox, rollout *model.ModelBoxRolloutStatus) error {
 			return abortRollout(box, rollout, message)
 		},
-		reason: "Aborted", action: "Abort", note: "User %q aborted the rollout",
+		reason: "Aborted", action: "Abort", note: func(*model.ModelBox) string { return "User %q aborted the rollout" },
 	})
 	if err != nil {
 		return nil, err
@@ -74,13 +74,13 @@ func abortRollout(box *model.ModelBox, rollout *model.ModelBoxRolloutStatus, mes
 	case asked.OnFailure != model.RolloutFailureRollback && asked.Type == nil:
 		return errors.New("its stable revision is not kept (set spec.rollout.onFailure to Rollback)")
 	}
-	rollout.Phase, rollout.Reason, rollout.Message = model.RolloutRolledBack, modelv1.ReasonAborted, message
+	rollout.Phase, rollout.Reason, rollout.Message = model.RolloutRolledBack, modelv1.RolloutAborted, message
 	rollout.Step, rollout.Weight, rollout.NextStepAt = nil, nil, nil
 	rollout.FailedRevisions = slices.DeleteFunc(slices.Clone(rollout.FailedRevisions), func(failed model.ModelBoxFailedRevision) bool {
 		return failed.PodsHash == rollout.PodsHash
 	})
 	rollout.FailedRevisions = append(rollout.FailedRevisions, model.ModelBoxFailedRevision{
-		PodsHash: rollout.PodsHash, Generation: box.Generation, Reason: modelv1.ReasonAborted,
+		PodsHash: rollout.PodsHash, Generation: box.Generation, Reason: modelv1.RolloutAborted,
 	})
 	rollout.FailedRevisions = rollout.FailedRevisions[max(0, len(rollout.FailedRevisions)-modelv1.MaxFailedRevisions):]
 	return nil

@@ -6,6 +6,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,17 +39,13 @@ func (r *PromoteREST) Create(ctx context.Context, name string, obj runtime.Objec
 	if err := validateRollout(ctx, promotion, createValidation); err != nil {
 		return nil, err
 	}
-	change := rolloutChange{
+	box, err := r.update(ctx, name, options, rolloutChange{
 		subresource: "promote",
 		change: func(box *model.ModelBox, rollout *model.ModelBoxRolloutStatus) error {
 			return promote(box, rollout, promotion.Full)
 		},
-		reason: "Promoted", action: "Promote", note: "User %q promoted the rollout to its next step",
-	}
-	if promotion.Full {
-		change.note = "User %q promoted the rollout to all pods"
-	}
-	box, err := r.update(ctx, name, options, change)
+		reason: "Promoted", action: "Promote", note: promotionNote,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +64,7 @@ func promote(box *model.ModelBox, rollout *model.ModelBoxRolloutStatus, isFull b
 	case rollout.Phase != model.RolloutProgressing:
 		return errors.New("its rollout has failed (retry or abort it)")
 	}
-	count := max(1, int32(len(box.Spec.Rollout.Steps)))
+	count := countSteps(box)
 	if *rollout.Step > count {
 		return errors.New("its rollout has no more steps")
 	}
@@ -77,4 +74,18 @@ func promote(box *model.ModelBox, rollout *model.ModelBoxRolloutStatus, isFull b
 	}
 	rollout.Step, rollout.NextStepAt = ptr.To(next), nil
 	return nil
+}
+
+// promotionNote names the step that the rollout was promoted to.
+func promotionNote(box *model.ModelBox) string {
+	step, count := *box.Status.Rollout.Step, countSteps(box)
+	if step > count {
+		return "User %q promoted the rollout to all pods"
+	}
+	return fmt.Sprintf("User %%q promoted the rollout to step %d of %d", step, count)
+}
+
+// countSteps returns the number of steps of a rollout of the box. One of the type BlueGreen without steps has one.
+func countSteps(box *model.ModelBox) int32 {
+	return max(1, int32(len(box.Spec.Rollout.Steps)))
 }

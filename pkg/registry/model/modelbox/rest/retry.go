@@ -53,7 +53,7 @@ func (r *RetryREST) Create(ctx context.Context, name string, obj runtime.Object,
 			rollout.Phase, rollout.StartedAt, rollout.Reason, rollout.Message = model.RolloutProgressing, now, "", ""
 			return nil
 		},
-		reason: "Retried", action: "Retry", note: "User %q tried the rollout again",
+		reason: "Retried", action: "Retry", note: func(*model.ModelBox) string { return "User %q tried the rollout again" },
 	})
 	if err != nil {
 		return nil, err

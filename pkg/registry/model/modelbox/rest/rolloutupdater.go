@@ -29,8 +29,9 @@ type rolloutChange struct {
 	subresource string
 	// change changes a copy of the rollout, which is not nil. Its error is why there is nothing to change, which is answered with 409.
 	change func(box *model.ModelBox, rollout *model.ModelBoxRolloutStatus) error
-	// reason, action and note are those of the event. The note has a %q for the name of the user.
-	reason, action, note string
+	// reason, action and note are those of the event about the changed box. The note has a %q for the name of the user.
+	reason, action string
+	note           func(box *model.ModelBox) string
 }
 
 // validateRollout validates the body of a request, if there is anything to validate it.
@@ -61,7 +62,7 @@ func (u *rolloutUpdater) update(ctx context.Context, name string, options *metav
 		return nil, err
 	}
 	if !dryrun.IsDryRun(options.DryRun) {
-		recordEvent(ctx, u.recorder, box, change.reason, change.action, change.note)
+		recordEvent(ctx, u.recorder, box, change.reason, change.action, change.note(box))
 	}
 	return box, nil
 }
