@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -34,9 +35,14 @@ func ConfigMapKind(cluster kubernetes.Interface, informer cache.SharedIndexInfor
 
 // isConfigMapInUse returns whether pods of the box have a ConfigMap that the box no longer asks for, or may still get it.
 func (m PodMounts) isConfigMapInUse(box types.NamespacedName, child children.Object, result *children.Result) (bool, error) {
-	return m.IsMounted(box, workloadIn(result, box.Name), func(volume corev1.Volume) bool {
+	isIt := func(volume corev1.Volume) bool {
 		return volume.ConfigMap != nil && volume.ConfigMap.Name == child.GetName()
-	})
+	}
+	candidate := AsWorkload(result.Child(childkinds.Deployment.GroupVersionKind, helper.CandidateName(box.Name)))
+	if candidate != nil && slices.ContainsFunc(candidate.PodTemplate().Spec.Volumes, isIt) {
+		return true, nil // It stays as long as the candidate, also where the box does not ask for that any more.
+	}
+	return m.IsMounted(box, workloadIn(result, box.Name), isIt)
 }
 
 // digestManager is the manager of an entry of managed fields that marks a ConfigMap with digests in place of its data. No API
