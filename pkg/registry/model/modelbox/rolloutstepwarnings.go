@@ -50,6 +50,21 @@ func stepWeightWarnings(box *model.ModelBox, path *field.Path) []string {
 	return warnings
 }
 
+// stepConfigWarnings warns about configs whose files all pods of a StatefulSet share, also while only some of them have the new
+// revision. The candidate of a Deployment has files of its own.
+func stepConfigWarnings(box *model.ModelBox, path *field.Path) []string {
+	if box.Spec.Rollout == nil || box.Spec.Rollout.Type == nil || box.Spec.Workload != model.WorkloadStatefulSet {
+		return nil
+	}
+	var warnings []string
+	for i := range box.Spec.Configs {
+		if box.Spec.Configs[i].Rollout == model.ConfigRolloutRestart && len(warnings) < maxWarnings {
+			warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("configs").Index(i).Child("rollout"), warn.FilesOfAllSteps))
+		}
+	}
+	return warnings
+}
+
 // canaryShare is how many of all pods of a box have the new revision.
 type canaryShare struct{ updated, all int32 }
 

@@ -40,6 +40,32 @@ func routed(box *model.ModelBox) {
 	box.Spec.Route = &model.ModelBoxRoute{ParentRefs: []model.RouteParentReference{{Name: "web"}}, Path: "/", PathType: "Prefix"}
 }
 
+func TestStepConfigWarnings(t *testing.T) {
+	withConfig := func(rollout model.ConfigRollout) func(*model.ModelBox) {
+		return func(box *model.ModelBox) {
+			box.Spec.Configs = []model.ModelBoxConfig{{Name: "web", MountPath: "/etc/web", Rollout: rollout, Data: map[string]string{"web.conf": "workers 4;"}}}
+		}
+	}
+	half := inSteps(model.RolloutCanary, step(50, ""))
+	for _, row := range []struct {
+		name    string
+		changes []func(*model.ModelBox)
+		want    []string
+	}{
+		{"a StatefulSet with files that restart its pods", []func(*model.ModelBox){statefulSet, pods(2), half, withConfig(model.ConfigRolloutRestart)},
+			[]string{"spec.configs[0].rollout: " + warn.FilesOfAllSteps}},
+		{"a StatefulSet with versioned files", []func(*model.ModelBox){statefulSet, pods(2), half, withConfig(model.ConfigRolloutVersioned)}, nil},
+		{"a StatefulSet without steps", []func(*model.ModelBox){statefulSet, pods(2), withConfig(model.ConfigRolloutRestart)}, nil},
+		{"a Deployment, whose candidate has its own files", []func(*model.ModelBox){pods(2), half, withConfig(model.ConfigRolloutRestart)}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if diff := cmp.Diff(row.want, newStrategy().WarningsOnCreate(t.Context(), webBox(row.changes...)), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestStepWeightWarnings(t *testing.T) {
 	halves := inSteps(model.RolloutCanary, step(10, ""), step(50, ""), step(60, ""), step(100, ""))
 	at := func(index, rest string) string { return "spec.rollout.steps[" + index + "].weight: " + rest }

@@ -71,6 +71,7 @@ func specWarnings(ctx context.Context, box *model.ModelBox) []string {
 	}
 	warnings = append(warnings, strategyWarnings(spec, path)...)
 	warnings = append(warnings, stepWeightWarnings(box, path)...)
+	warnings = append(warnings, stepConfigWarnings(box, path)...)
 	warnings = append(warnings, workloadWarnings(spec, path)...)
 	warnings = append(warnings, storageWarnings(spec, path)...)
 	warnings = append(warnings, autoscalingWarnings(spec, path)...)
