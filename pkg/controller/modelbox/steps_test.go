@@ -446,6 +446,9 @@ var stepsRows = []struct {
 func portless(box *modelv1.ModelBox) { box.Spec.Ports = nil }
 
 func TestChangesInTheMiddleOfSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, change := range []struct {
 		name   string
 		change func(t *testing.T, s *stepsTest)
@@ -511,6 +514,7 @@ func TestChangesInTheMiddleOfSteps(t *testing.T) {
 	} {
 		for _, row := range stepsRows {
 			t.Run(change.name+" of a "+row.name, func(t *testing.T) {
+				t.Parallel()
 				s := newStepsTest(t, row.rolloutType, row.steps, row.changes...)
 				s.changeBox(t, image("nginx:2"))
 				s.run(t)
