@@ -172,7 +172,7 @@ type ModelBoxRolloutStatus struct {
 	// +optional
 	Reason string `json:"reason,omitempty" protobuf:"bytes,4,opt,name=reason"`
 
-	// message says why the rollout has failed, and what keeps the box from rolling back, if anything does.
+	// message says why the rollout has failed, or is not in steps, and what keeps the box from rolling back, if anything does.
 	//
 	// Example: "pod web-5d8f7c9b6-2xkqp, container web: Back-off pulling image"
 	// +optional
