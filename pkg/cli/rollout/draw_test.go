@@ -98,6 +98,14 @@ func TestDrawing(t *testing.T) {
 			available := newPod(hashLabel, "7c9b65d8f", 30)
 			v.pods = []*corev1.Pod{available, available, available, available, terminating}
 		}},
+		"in-steps": {view: func(v *boxView) {
+			v.box.Status.Rollout.Step, v.box.Status.Rollout.Weight = ptr.To[int32](1), ptr.To[int32](25)
+			setConditions(v.box, "True", "False", modelv1.ReasonProgressing, `step 1 of 2: 25% of the traffic for the new revision; waiting for "kubectl modelbox promote web"`)
+			candidate := newPod(hashLabel, "6c5d4f7b8", 30)
+			candidate.Labels[modelv1.CandidateLabel] = "true"
+			candidate.Spec.Containers = []corev1.Container{{Image: "nginx:1.9.1"}}
+			v.pods, v.revisions = []*corev1.Pod{old, old, old, candidate}, twoRevisions[:1]
+		}},
 		"statefulset": {view: func(v *boxView) {
 			v.box.Status.Rollout = nil
 			v.pods = []*corev1.Pod{newPod(revisionLabel, "web-5d8f7c9b6", 100), newPod(revisionLabel, "web-7c9b65d8f", 100)}

@@ -47,6 +47,10 @@ func TestProgressingInSteps(t *testing.T) {
 			`step 2 of 2: 50% of the traffic for the new revision; waiting for "kubectl modelbox promote web"`},
 		{"after the steps", modelv1.RolloutCanary, inStep(3), false, candidateOf(2),
 			"all steps are over, and the new revision takes the place of the stable one: 2 of 2 replicas are available"},
+		{"an abort", modelv1.RolloutCanary, &modelv1.ModelBoxRolloutStatus{
+			Phase: modelv1.RolloutRolledBack, Reason: modelv1.RolloutAborted, Message: `user "anna" aborted it`, Stable: &modelv1.ModelBoxRolloutRevision{Name: "web-1", Generation: 1},
+		}, false, nil, `the rollout was aborted: user "anna" aborted it; rolled back to revision web-1 of generation 1: 2 of 2 replicas are available; ` +
+			`to go on, change the spec, or run "kubectl modelbox retry web" or "kubectl modelbox rollback web"`},
 		{"blue-green", modelv1.RolloutBlueGreen, inStep(1), false, candidateOf(0),
 			"step 1 of 1: the new revision without traffic; 0 of 2 pods of the new revision available"},
 		{"blue-green after the switch", modelv1.RolloutBlueGreen, inStep(2), false, candidateOf(2),
@@ -63,8 +67,8 @@ func TestProgressingInSteps(t *testing.T) {
 				Rollout: status.RolloutObservation{Status: row.rollout, AwaitsPromotion: row.awaits}}
 			conditions := status.ConditionsOf(box, observed)
 			check(t, "message", row.want, messageOf(t, conditions, modelv1.ConditionProgressing))
-			want := conditions[2].Reason == modelv1.ReasonRolloutComplete
-			check(t, "complete", row.rollout.Step == nil, want)
+			isComplete := row.rollout.Step == nil && row.rollout.Phase == modelv1.RolloutProgressing
+			check(t, "complete", isComplete, conditions[2].Reason == modelv1.ReasonRolloutComplete)
 		})
 	}
 }

@@ -2554,7 +2554,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref common.ReferenceCallback
 					},
 					"message": {
 						SchemaProps: spec.SchemaProps{
-							Description: "message says why the rollout has failed, and what keeps the box from rolling back, if anything does.\n\nExample: \"pod web-5d8f7c9b6-2xkqp, container web: Back-off pulling image\"",
+							Description: "message says why the rollout has failed, or is not in steps, and what keeps the box from rolling back, if anything does.\n\nExample: \"pod web-5d8f7c9b6-2xkqp, container web: Back-off pulling image\"",
 							Type:        []string{"string"},
 							Format:      "",
 						},

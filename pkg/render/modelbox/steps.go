@@ -114,8 +114,8 @@ func sharesReplicas(box *modelv1.ModelBox) bool {
 	return box.Spec.Workload == modelv1.WorkloadDeployment && !SplitsTraffic(box) && !IsBlueGreen(box)
 }
 
-// Count is the number of steps: 1 for a rollout of the type BlueGreen that has none, whose candidate is one.
-func (s *Steps) Count() int32 { return max(1, int32(len(s.box.Spec.Rollout.Steps))) }
+// Count is the number of steps.
+func (s *Steps) Count() int32 { return helper.StepCount(len(s.box.Spec.Rollout.Steps)) }
 
 // IsOver returns whether the steps are over, so that the new revision takes the place of the stable one.
 func (s *Steps) IsOver() bool { return s.Number > s.Count() }

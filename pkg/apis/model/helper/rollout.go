@@ -9,6 +9,9 @@ const CandidateNameSuffix = "-canary"
 // CandidateName returns the name of the candidate Deployment of the box of the name, and of its Service.
 func CandidateName(box string) string { return box + CandidateNameSuffix }
 
+// StepCount returns the number of steps of a rollout with that many in its spec. One of the type BlueGreen without any has one.
+func StepCount(steps int) int32 { return max(1, int32(steps)) }
+
 // CanaryReplicas returns how many pods of the new revision a step with the weight, in percent, has for a box with that number of
 // pods. If a route leads exact shares of the traffic to both revisions, the pods are enough for their share, and the stable pods all
 // stay. Otherwise, the pods are their share as near as possible, and each revision has at least one pod, except at 100 %.

@@ -17,6 +17,9 @@ func failedVerdict(box *modelv1.ModelBox, observed *Observation, rollout verdict
 		return nil
 	}
 	why := "the rollout has failed: " + status.Reason + ": " + status.Message
+	if status.Reason == modelv1.RolloutAborted {
+		why = "the rollout was aborted: " + status.Message
+	}
 	goOn := fmt.Sprintf("; to go on, change the spec, or run \"kubectl modelbox retry %s\" or \"kubectl modelbox rollback %s\"", box.Name, box.Name)
 	switch {
 	case status.Phase == modelv1.RolloutRolledBack && rollout.Reason == modelv1.ReasonRolloutComplete:

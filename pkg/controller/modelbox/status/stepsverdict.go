@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 )
@@ -20,7 +21,7 @@ func stepsVerdict(box *modelv1.ModelBox, observed *Observation, rollout verdict)
 	}
 	step := DescribeStep(box, *status.Step)
 	switch {
-	case *status.Step > countSteps(box):
+	case *status.Step > helper.StepCount(len(box.Spec.Rollout.Steps)):
 		step += ": " + rollout.Message
 	case observed.Rollout.AwaitsPromotion:
 		step += fmt.Sprintf("; waiting for \"kubectl modelbox promote %s\"", box.Name)
@@ -38,7 +39,7 @@ func stepsVerdict(box *modelv1.ModelBox, observed *Observation, rollout verdict)
 // DescribeStep says what a step of the rollout of the box is about.
 func DescribeStep(box *modelv1.ModelBox, number int32) string {
 	steps := box.Spec.Rollout.Steps
-	switch count := countSteps(box); {
+	switch count := helper.StepCount(len(box.Spec.Rollout.Steps)); {
 	case number > count:
 		return "all steps are over, and the new revision takes the place of the stable one"
 	case int(number) <= len(steps) && steps[number-1].Weight > 0:
@@ -46,9 +47,4 @@ func DescribeStep(box *modelv1.ModelBox, number int32) string {
 	default:
 		return fmt.Sprintf("step %d of %d: the new revision without traffic", number, count)
 	}
-}
-
-// countSteps returns the number of steps of a rollout of the box. One of the type BlueGreen without steps has one.
-func countSteps(box *modelv1.ModelBox) int32 {
-	return max(1, int32(len(box.Spec.Rollout.Steps)))
 }

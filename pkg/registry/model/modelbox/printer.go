@@ -93,7 +93,7 @@ func rollout(box *model.ModelBox) string {
 		return "<none>"
 	}
 	phase, step := string(box.Status.Rollout.Phase), box.Status.Rollout.Step
-	if count := max(1, int32(len(box.Spec.Rollout.Steps))); step != nil && *step <= count {
+	if count := helper.StepCount(len(box.Spec.Rollout.Steps)); step != nil && *step <= count {
 		phase += fmt.Sprintf(" %d/%d", *step, count)
 	}
 	return phase

@@ -126,6 +126,14 @@ func TestRow(t *testing.T) {
 		{"a rollout that was taken back", func(box *model.ModelBox) {
 			box.Spec.Rollout, box.Status.Rollout = &model.ModelBoxRollout{}, &model.ModelBoxRolloutStatus{Phase: model.RolloutRolledBack}
 		}, map[string]any{"Rollout": "RolledBack"}},
+		{"a rollout in its first of two steps", func(box *model.ModelBox) {
+			box.Spec.Rollout = &model.ModelBoxRollout{Steps: make([]model.ModelBoxRolloutStep, 2)}
+			box.Status.Rollout = &model.ModelBoxRolloutStatus{Phase: model.RolloutProgressing, Step: ptr.To[int32](1)}
+		}, map[string]any{"Rollout": "Progressing 1/2"}},
+		{"a rollout whose steps are over", func(box *model.ModelBox) {
+			box.Spec.Rollout = &model.ModelBoxRollout{Steps: make([]model.ModelBoxRolloutStep, 2)}
+			box.Status.Rollout = &model.ModelBoxRolloutStatus{Phase: model.RolloutProgressing, Step: ptr.To[int32](3)}
+		}, map[string]any{"Rollout": "Progressing"}},
 		{"a class", func(box *model.ModelBox) { box.Spec.ResourceType = model.ResourceTypeSmall }, map[string]any{"Size": "small"}},
 		{"no ports", func(box *model.ModelBox) { box.Spec.Ports, box.Status.Address = nil, "" },
 			map[string]any{"Address": "<none>", "Service": "<none>"}},

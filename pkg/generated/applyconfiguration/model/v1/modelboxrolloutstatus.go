@@ -33,7 +33,7 @@ type ModelBoxRolloutStatusApplyConfiguration struct {
 	//
 	// Example: ImagePullBackOff
 	Reason *string `json:"reason,omitempty"`
-	// message says why the rollout has failed, and what keeps the box from rolling back, if anything does.
+	// message says why the rollout has failed, or is not in steps, and what keeps the box from rolling back, if anything does.
 	//
 	// Example: "pod web-5d8f7c9b6-2xkqp, container web: Back-off pulling image"
 	Message *string `json:"message,omitempty"`

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
@@ -54,10 +55,16 @@ func TestRetryAfterAbort(t *testing.T) {
 	if _, err := storage.Abort.Create(asAnna(t), "web", &model.ModelBoxAbort{}, rest.ValidateAllObjectFunc, &metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	// The controller waits for the traffic to move before it takes the candidate away.
+	aborted := get(t, storage)
+	aborted.Status.Rollout.NextStepAt = ptr.To(metav1.Unix(60, 0))
+	if _, _, err := storage.Status.Update(inDefault(t), "web", rest.DefaultUpdatedObjectInfo(aborted), nil, rest.ValidateAllObjectUpdateFunc, false, &metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := storage.Retry.Create(asAnna(t), "web", &model.ModelBoxRetry{}, rest.ValidateAllObjectFunc, &metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if rollout := get(t, storage).Status.Rollout; rollout.Phase != model.RolloutProgressing || rollout.Step != nil || rollout.Candidate == nil {
+	if rollout := get(t, storage).Status.Rollout; rollout.Phase != model.RolloutProgressing || rollout.Step != nil || rollout.NextStepAt != nil || rollout.Candidate == nil {
 		t.Errorf("the rollout is %+v", rollout)
 	}
 }

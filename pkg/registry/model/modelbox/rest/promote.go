@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 )
 
@@ -64,7 +65,7 @@ func promote(box *model.ModelBox, rollout *model.ModelBoxRolloutStatus, isFull b
 	case rollout.Phase != model.RolloutProgressing:
 		return errors.New("its rollout has failed (retry or abort it)")
 	}
-	count := countSteps(box)
+	count := helper.StepCount(len(box.Spec.Rollout.Steps))
 	if *rollout.Step > count {
 		return errors.New("its rollout has no more steps")
 	}
@@ -78,14 +79,9 @@ func promote(box *model.ModelBox, rollout *model.ModelBoxRolloutStatus, isFull b
 
 // promotionNote names the step that the rollout was promoted to.
 func promotionNote(box *model.ModelBox) string {
-	step, count := *box.Status.Rollout.Step, countSteps(box)
+	step, count := *box.Status.Rollout.Step, helper.StepCount(len(box.Spec.Rollout.Steps))
 	if step > count {
 		return "User %q promoted the rollout to all pods"
 	}
 	return fmt.Sprintf("User %%q promoted the rollout to step %d of %d", step, count)
-}
-
-// countSteps returns the number of steps of a rollout of the box. One of the type BlueGreen without steps has one.
-func countSteps(box *model.ModelBox) int32 {
-	return max(1, int32(len(box.Spec.Rollout.Steps)))
 }

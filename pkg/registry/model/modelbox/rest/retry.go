@@ -51,6 +51,7 @@ func (r *RetryREST) Create(ctx context.Context, name string, obj runtime.Object,
 				return errors.New("its rollout has not failed")
 			}
 			rollout.Phase, rollout.StartedAt, rollout.Reason, rollout.Message = model.RolloutProgressing, now, "", ""
+			rollout.NextStepAt = nil // of what is taken back
 			return nil
 		},
 		reason: "Retried", action: "Retry", note: func(*model.ModelBox) string { return "User %q tried the rollout again" },
