@@ -48,7 +48,7 @@ func SentAsNew[T Object](ctx context.Context, store *genericregistry.Store, kind
 	}
 	sent.SetUID("")
 	sent.SetCreationTimestamp(metav1.Time{})
-	return sent, validate(ctx, sent, createValidation)
+	return sent, Validate(ctx, sent, createValidation)
 }
 
 // SentAsUpdate returns the object that was sent as it would be stored in place of the old one.
@@ -61,10 +61,11 @@ func SentAsUpdate[T Object](ctx context.Context, store *genericregistry.Store, k
 	if err := rest.BeforeUpdate(store.UpdateStrategy, ctx, sent, old.DeepCopyObject()); err != nil {
 		return sent, err
 	}
-	return sent, validate(ctx, sent, createValidation)
+	return sent, Validate(ctx, sent, createValidation)
 }
 
-func validate(ctx context.Context, sent runtime.Object, createValidation rest.ValidateObjectFunc) error {
+// Validate has a copy of what was sent validated. A nil createValidation accepts everything.
+func Validate(ctx context.Context, sent runtime.Object, createValidation rest.ValidateObjectFunc) error {
 	if createValidation == nil {
 		return nil
 	}

@@ -50,7 +50,7 @@ func (r *RestartREST[T]) Create(ctx context.Context, name string, obj runtime.Ob
 		return nil, err
 	}
 	restart.Status = model.ModelBoxRestartStatus{}
-	if err := validate(ctx, restart, createValidation); err != nil {
+	if err := Validate(ctx, restart, createValidation); err != nil {
 		return nil, err
 	}
 	now := metav1.NewTime(r.Clock.Now().UTC().Truncate(time.Second))

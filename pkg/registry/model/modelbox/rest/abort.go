@@ -38,7 +38,7 @@ func (r *AbortREST) Create(ctx context.Context, name string, obj runtime.Object,
 		return nil, err
 	}
 	abort.Status = model.ModelBoxAbortStatus{}
-	if err := validateRollout(ctx, abort, createValidation); err != nil {
+	if err := subresource.Validate(ctx, abort, createValidation); err != nil {
 		return nil, err
 	}
 	message := "a user aborted it"

@@ -71,10 +71,8 @@ func (r *DebugREST) Create(ctx context.Context, name string, obj runtime.Object,
 	if errs := validation.ValidateModelBoxDebug(ctx, debug); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(model.Kind("ModelBoxDebug"), name, errs)
 	}
-	if createValidation != nil {
-		if err := createValidation(ctx, debug.DeepCopy()); err != nil {
-			return nil, err
-		}
+	if err := subresource.Validate(ctx, debug, createValidation); err != nil {
+		return nil, err
 	}
 	found, err := r.store.Get(ctx, name, &metav1.GetOptions{})
 	if err != nil {

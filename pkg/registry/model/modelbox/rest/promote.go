@@ -37,7 +37,7 @@ func (r *PromoteREST) Create(ctx context.Context, name string, obj runtime.Objec
 		return nil, err
 	}
 	promotion.Status = model.ModelBoxPromotionStatus{}
-	if err := validateRollout(ctx, promotion, createValidation); err != nil {
+	if err := subresource.Validate(ctx, promotion, createValidation); err != nil {
 		return nil, err
 	}
 	box, err := r.update(ctx, name, options, rolloutChange{

@@ -40,7 +40,7 @@ func (r *RetryREST) Create(ctx context.Context, name string, obj runtime.Object,
 		return nil, err
 	}
 	retry.Status = model.ModelBoxRetryStatus{}
-	if err := validateRollout(ctx, retry, createValidation); err != nil {
+	if err := subresource.Validate(ctx, retry, createValidation); err != nil {
 		return nil, err
 	}
 	now := metav1.NewTime(r.clock.Now().UTC().Truncate(time.Second))

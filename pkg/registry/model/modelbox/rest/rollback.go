@@ -62,10 +62,8 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", rollback.Name, name))
 	}
 	rollback.Name, rollback.Status = name, model.ModelBoxRollbackStatus{}
-	if createValidation != nil {
-		if err := createValidation(ctx, rollback.DeepCopy()); err != nil {
-			return nil, err
-		}
+	if err := subresource.Validate(ctx, rollback, createValidation); err != nil {
+		return nil, err
 	}
 	found, err := r.boxes.Get(ctx, name)
 	if err != nil {

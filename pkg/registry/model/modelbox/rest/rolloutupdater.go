@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/util/dryrun"
 	"k8s.io/client-go/tools/events"
 
@@ -32,14 +31,6 @@ type rolloutChange struct {
 	// reason, action and note are those of the event about the changed box. The note has a %q for the name of the user.
 	reason, action string
 	note           func(box *model.ModelBox) string
-}
-
-// validateRollout validates the body of a request, if there is anything to validate it.
-func validateRollout(ctx context.Context, sent subresource.Object, createValidation rest.ValidateObjectFunc) error {
-	if createValidation == nil {
-		return nil
-	}
-	return createValidation(ctx, sent.DeepCopyObject())
 }
 
 // update makes the change, and returns the changed box. It refuses a box that is paused, or is being deleted, with 409.
