@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -93,7 +94,7 @@ func trafficSelector(box *modelv1.ModelBox, traffic *modelv1.ModelBoxRolloutTraf
 	case traffic.Service == modelv1.TrafficToStable:
 		selector[appsv1.DefaultDeploymentUniqueLabelKey] = traffic.StableHash
 	case traffic.Service == modelv1.TrafficToCandidate:
-		selector[modelv1.CandidateLabel] = "true"
+		maps.Copy(selector, candidateLabels)
 	}
 	return selector
 }

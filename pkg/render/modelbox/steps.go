@@ -66,6 +66,9 @@ func asksForSteps(box *modelv1.ModelBox) bool {
 // StepsOf returns the rollout in steps that the box is in, nil if it is in none. The error is the reason if the box asks for steps
 // and its rollout cannot have any.
 func StepsOf(box *modelv1.ModelBox, live Live) (*Steps, error) {
+	if !asksForSteps(box) {
+		return nil, nil // without the cost of a plan
+	}
 	plan, err := planRollout(box, live)
 	if err != nil {
 		return nil, err
