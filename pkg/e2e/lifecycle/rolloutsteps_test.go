@@ -5,7 +5,6 @@ package lifecycle
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kubectl/pkg/util/podutils"
 	"k8s.io/utils/ptr"
 	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
@@ -322,7 +322,7 @@ func expectCapacity(n *framework.Namespace, name string, want int) {
 	}
 	ready := map[string]bool{}
 	for i := range list.Items {
-		ready[list.Items[i].Name] = isReady(&list.Items[i])
+		ready[list.Items[i].Name] = podutils.IsPodReady(&list.Items[i])
 	}
 	pods, err := n.Pods.Watch(n.Ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + name, ResourceVersion: list.ResourceVersion})
 	if err != nil {
@@ -339,7 +339,7 @@ func expectCapacity(n *framework.Namespace, name string, want int) {
 			if !isPod {
 				continue
 			}
-			ready[pod.Name] = isReady(pod) && pod.DeletionTimestamp == nil && event.Type != "DELETED"
+			ready[pod.Name] = podutils.IsPodReady(pod) && pod.DeletionTimestamp == nil && event.Type != "DELETED"
 			count := 0
 			for _, isReady := range ready {
 				if isReady {
@@ -360,11 +360,5 @@ func expectCapacity(n *framework.Namespace, name string, want int) {
 		if least < want {
 			n.T.Errorf("only %d pods of %d were ready at once: %v", least, want, which)
 		}
-	})
-}
-
-func isReady(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
-		return condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue
 	})
 }
