@@ -3,7 +3,10 @@
 
 package model
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // RolloutFailurePolicy says what becomes of a rollout that has failed.
 type RolloutFailurePolicy string
@@ -23,6 +26,7 @@ type ModelBoxRollout struct {
 	MaxRestarts *int32
 	Type        *RolloutType
 	Steps       []ModelBoxRolloutStep
+	Checks      []ModelBoxRolloutCheck
 }
 
 // RolloutType is how a rollout brings a new revision to the pods.
@@ -39,6 +43,23 @@ const (
 type ModelBoxRolloutStep struct {
 	Weight int32
 	Pause  string
+}
+
+// ModelBoxRolloutCheck is what the steps of a rollout measure of the new revision.
+type ModelBoxRolloutCheck struct {
+	Name         string
+	Prometheus   ModelBoxPrometheusQuery
+	Max          *resource.Quantity
+	Min          *resource.Quantity
+	Interval     string
+	Count        *int32
+	FailureLimit *int32
+	InitialDelay string
+}
+
+// ModelBoxPrometheusQuery is a query for the Prometheus of the server.
+type ModelBoxPrometheusQuery struct {
+	Query string
 }
 
 // RolloutPhase is how far a rollout has come.
@@ -71,6 +92,20 @@ type ModelBoxRolloutStatus struct {
 	NextStepAt      *metav1.Time
 	Candidate       *ModelBoxRolloutCandidate
 	Traffic         *ModelBoxRolloutTraffic
+	Checks          []ModelBoxRolloutCheckStatus
+}
+
+// ModelBoxRolloutCheckStatus is the results of a check in a step of a rollout.
+type ModelBoxRolloutCheckStatus struct {
+	Name           string
+	Step           int32
+	Successes      int32
+	Failures       int32
+	Inconclusive   int32
+	Value          string
+	ReachedAt      *metav1.Time
+	LastMeasuredAt *metav1.Time
+	Message        string
 }
 
 // ModelBoxRolloutCandidate is the new revision of the pods of a box while it runs beside the stable one.

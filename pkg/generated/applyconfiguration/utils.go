@@ -35,10 +35,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxIngressApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxIngressTLS"):
 		return &modelv1.ModelBoxIngressTLSApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxPrometheusQuery"):
+		return &modelv1.ModelBoxPrometheusQueryApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRollout"):
 		return &modelv1.ModelBoxRolloutApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutCandidate"):
 		return &modelv1.ModelBoxRolloutCandidateApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutCheck"):
+		return &modelv1.ModelBoxRolloutCheckApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutCheckStatus"):
+		return &modelv1.ModelBoxRolloutCheckStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutRevision"):
 		return &modelv1.ModelBoxRolloutRevisionApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutStatus"):

@@ -48,6 +48,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxList{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxList(ref),
 		v1.ModelBoxLogOptions{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxLogOptions(ref),
 		v1.ModelBoxPortForwardOptions{}.OpenAPIModelName():                  schema_pkg_apis_model_v1_ModelBoxPortForwardOptions(ref),
+		v1.ModelBoxPrometheusQuery{}.OpenAPIModelName():                     schema_pkg_apis_model_v1_ModelBoxPrometheusQuery(ref),
 		v1.ModelBoxPromotion{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxPromotion(ref),
 		v1.ModelBoxPromotionStatus{}.OpenAPIModelName():                     schema_pkg_apis_model_v1_ModelBoxPromotionStatus(ref),
 		v1.ModelBoxRestart{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxRestart(ref),
@@ -59,6 +60,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxRollbackStatus{}.OpenAPIModelName():                      schema_pkg_apis_model_v1_ModelBoxRollbackStatus(ref),
 		v1.ModelBoxRollout{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxRollout(ref),
 		v1.ModelBoxRolloutCandidate{}.OpenAPIModelName():                    schema_pkg_apis_model_v1_ModelBoxRolloutCandidate(ref),
+		v1.ModelBoxRolloutCheck{}.OpenAPIModelName():                        schema_pkg_apis_model_v1_ModelBoxRolloutCheck(ref),
+		v1.ModelBoxRolloutCheckStatus{}.OpenAPIModelName():                  schema_pkg_apis_model_v1_ModelBoxRolloutCheckStatus(ref),
 		v1.ModelBoxRolloutRevision{}.OpenAPIModelName():                     schema_pkg_apis_model_v1_ModelBoxRolloutRevision(ref),
 		v1.ModelBoxRolloutStatus{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref),
 		v1.ModelBoxRolloutStep{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxRolloutStep(ref),
@@ -1974,6 +1977,28 @@ func schema_pkg_apis_model_v1_ModelBoxPortForwardOptions(ref common.ReferenceCal
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxPrometheusQuery(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxPrometheusQuery is a query for the Prometheus of the server.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"query": {
+						SchemaProps: spec.SchemaProps{
+							Description: "query is a query in PromQL. Its result must be a single number. It sees only the metrics of the namespace of the box. \"{{stable}}\" stands for the hash of the stable pods, and \"{{canary}}\" for the hash of the pods of the new revision: the label pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a StatefulSet. Required.\n\nExample: 'sum(rate(http_errors_total{pod=~\"web-{{canary}}-.*\"}[5m]))'",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"query"},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxPromotion(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2435,11 +2460,34 @@ func schema_pkg_apis_model_v1_ModelBoxRollout(ref common.ReferenceCallback) comm
 							},
 						},
 					},
+					"checks": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "checks are measurements of the new revision in each step. A step is over when they have succeeded, and the rollout fails when they fail. They need type, and a server with a Prometheus. At most 10.\n\nExample: [{name: error-rate, prometheus: {query: 'sum(rate(http_errors_total{pod=~\"web-{{canary}}-.*\"}[5m]))'}, max: 50m}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxRolloutCheck{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxRolloutStep{}.OpenAPIModelName()},
+			v1.ModelBoxRolloutCheck{}.OpenAPIModelName(), v1.ModelBoxRolloutStep{}.OpenAPIModelName()},
 	}
 }
 
@@ -2477,6 +2525,156 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutCandidate(ref common.ReferenceCallb
 				Required: []string{"podsHash", "generation"},
 			},
 		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRolloutCheck(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRolloutCheck is what the steps of a rollout measure of the new revision.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is a DNS label, and unique among the checks. Required.\n\nExample: error-rate",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"prometheus": {
+						SchemaProps: spec.SchemaProps{
+							Description: "prometheus is the query that measures. Required.\n\nExample: {query: 'sum(rate(http_errors_total{pod=~\"web-{{canary}}-.*\"}[5m]))'}",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ModelBoxPrometheusQuery{}.OpenAPIModelName()),
+						},
+					},
+					"max": {
+						SchemaProps: spec.SchemaProps{
+							Description: "max is the greatest value with which a measurement succeeds. At least one of max and min is required.\n\nExample: 50m",
+							Ref:         ref(resource.Quantity{}.OpenAPIModelName()),
+						},
+					},
+					"min": {
+						SchemaProps: spec.SchemaProps{
+							Description: "min is the least value with which a measurement succeeds. At least one of max and min is required.\n\nExample: \"1\"",
+							Ref:         ref(resource.Quantity{}.OpenAPIModelName()),
+						},
+					},
+					"interval": {
+						SchemaProps: spec.SchemaProps{
+							Description: "interval is the time between two measurements, from \"5s\" to \"1h\". Defaults to \"30s\".\n\nExample: 1m",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Description: "count is how many measurements must succeed in each step before it is over. Defaults to 1.\n\nExample: 5",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"failureLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "failureLimit is how many measurements may fail in each step. The rollout fails with the next one. Defaults to 0.\n\nExample: 1",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"initialDelay": {
+						SchemaProps: spec.SchemaProps{
+							Description: "initialDelay is the time between when the pods of a step are available and have their traffic and the first measurement. By default, the first measurement follows at once.\n\nExample: 1m",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "prometheus"},
+			},
+		},
+		Dependencies: []string{
+			v1.ModelBoxPrometheusQuery{}.OpenAPIModelName(), resource.Quantity{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxRolloutCheckStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRolloutCheckStatus is the results of a check in a step of a rollout.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is that of the check. Required.\n\nExample: error-rate",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"step": {
+						SchemaProps: spec.SchemaProps{
+							Description: "step is the number of the step, from 1. Required.\n\nExample: 1",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"successes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "successes is the number of measurements that have succeeded.\n\nExample: 2",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"failures": {
+						SchemaProps: spec.SchemaProps{
+							Description: "failures is the number of measurements that have failed.\n\nExample: 1",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"inconclusive": {
+						SchemaProps: spec.SchemaProps{
+							Description: "inconclusive is the number of measurements without a single number as their result. They neither succeed nor fail.\n\nExample: 1",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"value": {
+						SchemaProps: spec.SchemaProps{
+							Description: "value is the result of the last measurement. It is not there if that had no single number as its result.\n\nExample: \"0.01\"",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reachedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "reachedAt is when the pods of the step were available and had their traffic.\n\nExample: \"2026-01-02T03:04:05Z\"",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"lastMeasuredAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lastMeasuredAt is when Prometheus was asked last, whether it answered or not.\n\nExample: \"2026-01-02T03:04:05Z\"",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message says why the last measurement did not succeed. Empty if it did.\n\nExample: no data",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "step"},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -2615,11 +2813,32 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref common.ReferenceCallback
 							Ref:         ref(v1.ModelBoxRolloutTraffic{}.OpenAPIModelName()),
 						},
 					},
+					"checks": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "checks are the results of the checks in the step that the rollout is in, or has failed in.\n\nExample: [{name: error-rate, step: 1, successes: 2, value: \"0.01\"}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxRolloutCheckStatus{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxFailedRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutCandidate{}.OpenAPIModelName(), v1.ModelBoxRolloutRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutTraffic{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
+			v1.ModelBoxFailedRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutCandidate{}.OpenAPIModelName(), v1.ModelBoxRolloutCheckStatus{}.OpenAPIModelName(), v1.ModelBoxRolloutRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutTraffic{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
 	}
 }
 

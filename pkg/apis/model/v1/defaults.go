@@ -19,6 +19,7 @@ const (
 	DefaultReplicas        = int32(1)
 	DefaultRollingUpdate   = "25%"
 	DefaultMinReadySeconds = int32(3)
+	DefaultCheckInterval   = "30s"
 )
 
 // DefaultProgressDeadlineSeconds is what spec.progressDeadlineSeconds is taken for where it is not given, and
@@ -129,6 +130,22 @@ func setRolloutDefaults(rollout *ModelBoxRollout) {
 	}
 	if rollout.MaxRestarts == nil {
 		rollout.MaxRestarts = ptr.To(DefaultMaxRestarts)
+	}
+	for i := range rollout.Checks {
+		setCheckDefaults(&rollout.Checks[i])
+	}
+}
+
+// setCheckDefaults lets a step go on after the first success, and fails the rollout with the first failure.
+func setCheckDefaults(check *ModelBoxRolloutCheck) {
+	if check.Interval == "" {
+		check.Interval = DefaultCheckInterval
+	}
+	if check.Count == nil {
+		check.Count = ptr.To(int32(1))
+	}
+	if check.FailureLimit == nil {
+		check.FailureLimit = ptr.To(int32(0))
 	}
 }
 

@@ -3,7 +3,10 @@
 
 package v1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 const (
 	// StableRecordAnnotation is set on the workload of a box whose spec.rollout.onFailure is "Rollback" while its pods are to be
@@ -57,6 +60,82 @@ type ModelBoxRolloutStep struct {
 	// Example: 5m
 	// +optional
 	Pause string `json:"pause,omitempty" protobuf:"bytes,2,opt,name=pause"`
+}
+
+// MaxRolloutChecks is how many checks a rollout can have.
+const MaxRolloutChecks = 10
+
+// The placeholders in the query of a check.
+const (
+	// CheckQueryStable stands for the hash of the stable pods.
+	CheckQueryStable = "{{stable}}"
+	// CheckQueryCanary stands for the hash of the pods of the new revision.
+	CheckQueryCanary = "{{canary}}"
+)
+
+// ModelBoxRolloutCheck is what the steps of a rollout measure of the new revision.
+type ModelBoxRolloutCheck struct {
+	// name is a DNS label, and unique among the checks. Required.
+	//
+	// Example: error-rate
+	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
+
+	// prometheus is the query that measures. Required.
+	//
+	// Example: {query: 'sum(rate(http_errors_total{pod=~"web-{{canary}}-.*"}[5m]))'}
+	Prometheus ModelBoxPrometheusQuery `json:"prometheus" protobuf:"bytes,2,opt,name=prometheus"`
+
+	// max is the greatest value with which a measurement succeeds. At least one of max and min is required.
+	//
+	// Example: 50m
+	// +optional
+	// +k8s:opaqueType
+	Max *resource.Quantity `json:"max,omitempty" protobuf:"bytes,3,opt,name=max"`
+
+	// min is the least value with which a measurement succeeds. At least one of max and min is required.
+	//
+	// Example: "1"
+	// +optional
+	// +k8s:opaqueType
+	Min *resource.Quantity `json:"min,omitempty" protobuf:"bytes,4,opt,name=min"`
+
+	// interval is the time between two measurements, from "5s" to "1h". Defaults to "30s".
+	//
+	// Example: 1m
+	// +optional
+	Interval string `json:"interval,omitempty" protobuf:"bytes,5,opt,name=interval"`
+
+	// count is how many measurements must succeed in each step before it is over. Defaults to 1.
+	//
+	// Example: 5
+	// +optional
+	// +k8s:opaqueType
+	Count *int32 `json:"count,omitempty" protobuf:"varint,6,opt,name=count"`
+
+	// failureLimit is how many measurements may fail in each step. The rollout fails with the next one. Defaults to 0.
+	//
+	// Example: 1
+	// +optional
+	// +k8s:opaqueType
+	FailureLimit *int32 `json:"failureLimit,omitempty" protobuf:"varint,7,opt,name=failureLimit"`
+
+	// initialDelay is the time between when the pods of a step are available and have their traffic and the first measurement. By
+	// default, the first measurement follows at once.
+	//
+	// Example: 1m
+	// +optional
+	InitialDelay string `json:"initialDelay,omitempty" protobuf:"bytes,8,opt,name=initialDelay"`
+}
+
+// ModelBoxPrometheusQuery is a query for the Prometheus of the server.
+type ModelBoxPrometheusQuery struct {
+	// query is a query in PromQL. Its result must be a single number. It sees only the metrics of the namespace of the box.
+	// "{{stable}}" stands for the hash of the stable pods, and "{{canary}}" for the hash of the pods of the new revision: the label
+	// pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a StatefulSet.
+	// Required.
+	//
+	// Example: 'sum(rate(http_errors_total{pod=~"web-{{canary}}-.*"}[5m]))'
+	Query string `json:"query" protobuf:"bytes,1,opt,name=query"`
 }
 
 // RolloutFailurePolicy says what becomes of a rollout that has failed.
@@ -113,6 +192,19 @@ type ModelBoxRollout struct {
 	// +k8s:maxItems=20
 	// +listType=atomic
 	Steps []ModelBoxRolloutStep `json:"steps,omitempty" protobuf:"bytes,4,rep,name=steps"`
+
+	// checks are measurements of the new revision in each step. A step is over when they have succeeded, and the rollout fails when
+	// they fail. They need type, and a server with a Prometheus. At most 10.
+	//
+	// Example: [{name: error-rate, prometheus: {query: 'sum(rate(http_errors_total{pod=~"web-{{canary}}-.*"}[5m]))'}, max: 50m}]
+	// +optional
+	// +patchMergeKey=name
+	// +patchStrategy=merge
+	// +listType=map
+	// +listMapKey=name
+	// +k8s:optional
+	// +k8s:maxItems=10
+	Checks []ModelBoxRolloutCheck `json:"checks,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,5,rep,name=checks"`
 }
 
 // RolloutPhase is how far a rollout has come.
@@ -226,6 +318,71 @@ type ModelBoxRolloutStatus struct {
 	// Example: {service: Stable, stableHash: 5d8f7c9b6, weight: 25}
 	// +optional
 	Traffic *ModelBoxRolloutTraffic `json:"traffic,omitempty" protobuf:"bytes,12,opt,name=traffic"`
+
+	// checks are the results of the checks in the step that the rollout is in, or has failed in.
+	//
+	// Example: [{name: error-rate, step: 1, successes: 2, value: "0.01"}]
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Checks []ModelBoxRolloutCheckStatus `json:"checks,omitempty" protobuf:"bytes,13,rep,name=checks"`
+}
+
+// ModelBoxRolloutCheckStatus is the results of a check in a step of a rollout.
+type ModelBoxRolloutCheckStatus struct {
+	// name is that of the check. Required.
+	//
+	// Example: error-rate
+	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
+
+	// step is the number of the step, from 1. Required.
+	//
+	// Example: 1
+	Step int32 `json:"step" protobuf:"varint,2,opt,name=step"`
+
+	// successes is the number of measurements that have succeeded.
+	//
+	// Example: 2
+	// +optional
+	Successes int32 `json:"successes,omitempty" protobuf:"varint,3,opt,name=successes"`
+
+	// failures is the number of measurements that have failed.
+	//
+	// Example: 1
+	// +optional
+	Failures int32 `json:"failures,omitempty" protobuf:"varint,4,opt,name=failures"`
+
+	// inconclusive is the number of measurements without a single number as their result. They neither succeed nor fail.
+	//
+	// Example: 1
+	// +optional
+	Inconclusive int32 `json:"inconclusive,omitempty" protobuf:"varint,5,opt,name=inconclusive"`
+
+	// value is the result of the last measurement. It is not there if that had no single number as its result.
+	//
+	// Example: "0.01"
+	// +optional
+	Value string `json:"value,omitempty" protobuf:"bytes,6,opt,name=value"`
+
+	// reachedAt is when the pods of the step were available and had their traffic.
+	//
+	// Example: "2026-01-02T03:04:05Z"
+	// +optional
+	// +k8s:opaqueType
+	ReachedAt *metav1.Time `json:"reachedAt,omitempty" protobuf:"bytes,7,opt,name=reachedAt"`
+
+	// lastMeasuredAt is when Prometheus was asked last, whether it answered or not.
+	//
+	// Example: "2026-01-02T03:04:05Z"
+	// +optional
+	// +k8s:opaqueType
+	LastMeasuredAt *metav1.Time `json:"lastMeasuredAt,omitempty" protobuf:"bytes,8,opt,name=lastMeasuredAt"`
+
+	// message says why the last measurement did not succeed. Empty if it did.
+	//
+	// Example: no data
+	// +optional
+	Message string `json:"message,omitempty" protobuf:"bytes,9,opt,name=message"`
 }
 
 // ModelBoxRolloutCandidate is the new revision of the pods of a box while it runs beside the stable one.

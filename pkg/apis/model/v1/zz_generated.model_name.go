@@ -124,6 +124,11 @@ func (in ModelBoxPortForwardOptions) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxPrometheusQuery) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxPrometheusQuery"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxPromotion) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxPromotion"
 }
@@ -176,6 +181,16 @@ func (in ModelBoxRollout) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxRolloutCandidate) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxRolloutCandidate"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRolloutCheck) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRolloutCheck"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRolloutCheckStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRolloutCheckStatus"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -1622,6 +1622,38 @@ func Validate_ModelBoxRollout(
 		errs = append(errs, fn(fldPath.Child("steps"), obj.Steps, oldVal, oldObj != nil)...)
 	}
 
+	{ // field ModelBoxRollout.Checks
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []ModelBoxRolloutCheck,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.MaxItems(ctx, op, fldPath, obj, oldObj, 10).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRollout) []ModelBoxRolloutCheck {
+				return oldObj.Checks
+			})
+		errs = append(errs, fn(fldPath.Child("checks"), obj.Checks, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 

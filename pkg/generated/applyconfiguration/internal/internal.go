@@ -190,9 +190,24 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: secretName
       type:
         scalar: string
+- name: com.github.model.v1.ModelBoxPrometheusQuery
+  map:
+    fields:
+    - name: query
+      type:
+        scalar: string
+      default: ""
 - name: com.github.model.v1.ModelBoxRollout
   map:
     fields:
+    - name: checks
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.ModelBoxRolloutCheck
+          elementRelationship: associative
+          keys:
+          - name
     - name: maxRestarts
       type:
         scalar: numeric
@@ -222,6 +237,67 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+- name: com.github.model.v1.ModelBoxRolloutCheck
+  map:
+    fields:
+    - name: count
+      type:
+        scalar: numeric
+    - name: failureLimit
+      type:
+        scalar: numeric
+    - name: initialDelay
+      type:
+        scalar: string
+    - name: interval
+      type:
+        scalar: string
+    - name: max
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: min
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: prometheus
+      type:
+        namedType: com.github.model.v1.ModelBoxPrometheusQuery
+      default: {}
+- name: com.github.model.v1.ModelBoxRolloutCheckStatus
+  map:
+    fields:
+    - name: failures
+      type:
+        scalar: numeric
+    - name: inconclusive
+      type:
+        scalar: numeric
+    - name: lastMeasuredAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: message
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: reachedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: step
+      type:
+        scalar: numeric
+      default: 0
+    - name: successes
+      type:
+        scalar: numeric
+    - name: value
+      type:
+        scalar: string
 - name: com.github.model.v1.ModelBoxRolloutRevision
   map:
     fields:
@@ -242,6 +318,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: candidate
       type:
         namedType: com.github.model.v1.ModelBoxRolloutCandidate
+    - name: checks
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.ModelBoxRolloutCheckStatus
+          elementRelationship: associative
+          keys:
+          - name
     - name: failedRevisions
       type:
         list:

@@ -38,6 +38,11 @@ type ModelBoxRolloutApplyConfiguration struct {
 	//
 	// Example: [{weight: 10, pause: 5m}, {weight: 50, pause: Manual}]
 	Steps []ModelBoxRolloutStepApplyConfiguration `json:"steps,omitempty"`
+	// checks are measurements of the new revision in each step. A step is over when they have succeeded, and the rollout fails when
+	// they fail. They need type, and a server with a Prometheus. At most 10.
+	//
+	// Example: [{name: error-rate, prometheus: {query: 'sum(rate(http_errors_total{pod=~"web-{{canary}}-.*"}[5m]))'}, max: 50m}]
+	Checks []ModelBoxRolloutCheckApplyConfiguration `json:"checks,omitempty"`
 }
 
 // ModelBoxRolloutApplyConfiguration constructs a declarative configuration of the ModelBoxRollout type for use with
@@ -79,6 +84,19 @@ func (b *ModelBoxRolloutApplyConfiguration) WithSteps(values ...*ModelBoxRollout
 			panic("nil value passed to WithSteps")
 		}
 		b.Steps = append(b.Steps, *values[i])
+	}
+	return b
+}
+
+// WithChecks adds the given value to the Checks field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Checks field.
+func (b *ModelBoxRolloutApplyConfiguration) WithChecks(values ...*ModelBoxRolloutCheckApplyConfiguration) *ModelBoxRolloutApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithChecks")
+		}
+		b.Checks = append(b.Checks, *values[i])
 	}
 	return b
 }

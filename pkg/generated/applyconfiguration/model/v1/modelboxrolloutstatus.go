@@ -68,6 +68,10 @@ type ModelBoxRolloutStatusApplyConfiguration struct {
 	//
 	// Example: {service: Stable, stableHash: 5d8f7c9b6, weight: 25}
 	Traffic *ModelBoxRolloutTrafficApplyConfiguration `json:"traffic,omitempty"`
+	// checks are the results of the checks in the step that the rollout is in, or has failed in.
+	//
+	// Example: [{name: error-rate, step: 1, successes: 2, value: "0.01"}]
+	Checks []ModelBoxRolloutCheckStatusApplyConfiguration `json:"checks,omitempty"`
 }
 
 // ModelBoxRolloutStatusApplyConfiguration constructs a declarative configuration of the ModelBoxRolloutStatus type for use with
@@ -174,5 +178,18 @@ func (b *ModelBoxRolloutStatusApplyConfiguration) WithCandidate(value *ModelBoxR
 // If called multiple times, the Traffic field is set to the value of the last call.
 func (b *ModelBoxRolloutStatusApplyConfiguration) WithTraffic(value *ModelBoxRolloutTrafficApplyConfiguration) *ModelBoxRolloutStatusApplyConfiguration {
 	b.Traffic = value
+	return b
+}
+
+// WithChecks adds the given value to the Checks field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Checks field.
+func (b *ModelBoxRolloutStatusApplyConfiguration) WithChecks(values ...*ModelBoxRolloutCheckStatusApplyConfiguration) *ModelBoxRolloutStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithChecks")
+		}
+		b.Checks = append(b.Checks, *values[i])
+	}
 	return b
 }
