@@ -30,6 +30,8 @@ type ExtraConfig struct {
 	// NodePortRange is what the cluster gives out. Empty where that is not known: the node ports of boxes are left to
 	// the cluster.
 	NodePortRange utilnet.PortRange
+	// NoPrometheus says that there is nothing that the checks of boxes could query.
+	NoPrometheus bool
 	// HostCluster is the cluster that the children of boxes are in.
 	HostCluster *hostcluster.Cluster
 	// BoxChildren reads the children and the pods of boxes there.
@@ -73,10 +75,13 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 
 	var group genericapiserver.APIGroupInfo
 	provider := modelrest.StorageProvider{
-		Scheme:        Scheme,
-		Codecs:        Codecs,
-		Authorizer:    c.genericConfig.Authorization.Authorizer,
-		NodePortRange: c.extraConfig.NodePortRange,
+		Scheme:     Scheme,
+		Codecs:     Codecs,
+		Authorizer: c.genericConfig.Authorization.Authorizer,
+		BoxValidator: modelbox.SpecValidator{
+			NodePortRange: c.extraConfig.NodePortRange,
+			NoPrometheus:  c.extraConfig.NoPrometheus,
+		},
 		BoxSubresources: modelboxrest.Config{
 			ChildReader:   c.extraConfig.BoxChildren,
 			Differ:        c.extraConfig.BoxDiffer,

@@ -6,6 +6,7 @@ package controller
 import (
 	"time"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/prometheus"
 	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
 )
 
@@ -26,6 +27,8 @@ type ModelBoxControllerConfiguration struct {
 	ConcurrentSyncs int
 	// ResyncPeriod is how often every box is reconciled although nothing happened.
 	ResyncPeriod time.Duration
+	// Prometheus is what the checks of rollouts query.
+	Prometheus prometheus.Config
 }
 
 // ServiceIngressControllerConfiguration is what can be said about the controller of the Ingresses of Services.

@@ -13,9 +13,11 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelstack"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/network"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/poddebugger"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/prometheus"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/serviceingress"
 )
 
@@ -67,6 +69,12 @@ func newModelBoxController(c *Context) (Controller, error) {
 		return nil, err
 	}
 	c.Informers.AddOptional(routes)
+	var metrics rollouts.Prometheus // A nil client in it would not be nil.
+	if config := c.Configuration.ModelBoxController.Prometheus; config.URL != "" {
+		if metrics, err = prometheus.NewClient(config); err != nil {
+			return nil, err
+		}
+	}
 	return modelbox.New(modelbox.ControllerParameters{
 		ModelClient:      c.ModelClient,
 		KubeClient:       c.KubeClient,
@@ -86,6 +94,7 @@ func newModelBoxController(c *Context) (Controller, error) {
 		Autoscalers:      c.Informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
 		MountFailures:    c.Informers.MountFailures.Events().V1().Events(),
 		CreationFailures: c.Informers.CreationFailures.Events().V1().Events(),
+		Prometheus:       metrics,
 		CacheHealth:      c.Informers.Health,
 		Recorder:         c.Recorder,
 		Clock:            c.Clock,

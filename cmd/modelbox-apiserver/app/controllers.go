@@ -30,7 +30,7 @@ const (
 // everything, until just before it stops to. What keeps them from being started goes to fail, which has to end the
 // server. Where none is enabled, nothing is added: the server does not campaign to lead either.
 func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServer, config *Config, o *options.Options, fail func(error)) error {
-	configuration := o.Controllers.Configuration()
+	configuration := o.ControllerConfiguration()
 	descriptors := controller.EnabledDescriptors(controller.NewDescriptors(), configuration.Controllers)
 	if len(descriptors) == 0 {
 		klog.FromContext(ctx).Info("No controller is enabled", "controllers", configuration.Controllers)

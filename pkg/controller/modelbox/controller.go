@@ -104,6 +104,8 @@ type ControllerParameters struct {
 	MountFailures eventsinformers.EventInformer
 	// CreationFailures are the events about workloads that cannot create pods.
 	CreationFailures eventsinformers.EventInformer
+	// Prometheus is what the checks of rollouts query, nil for nothing.
+	Prometheus rollouts.Prometheus
 	// CacheHealth checks the caches of these informers.
 	CacheHealth *cachehealth.Monitor
 
@@ -190,7 +192,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		Wait:           func() { c.children.Wait() },
 	})
 	c.storage = storage.New(c.For, c.kubeClient, p.Claims.Informer().GetIndexer())
-	c.rollouts = rollouts.New(c.For, c.kubeClient, c.kinds)
+	c.rollouts = rollouts.New(c.For, c.kubeClient, c.kinds, p.Prometheus)
 	deployments.Written = c.rollouts.Record.Annotated
 	c.setEngine(c.newEngine())
 	if err := c.watch(&p); err != nil {

@@ -1986,7 +1986,7 @@ func schema_pkg_apis_model_v1_ModelBoxPrometheusQuery(ref common.ReferenceCallba
 				Properties: map[string]spec.Schema{
 					"query": {
 						SchemaProps: spec.SchemaProps{
-							Description: "query is a query in PromQL. Its result must be a single number. It sees only the metrics of the namespace of the box. \"{{stable}}\" stands for the hash of the stable pods, and \"{{canary}}\" for the hash of the pods of the new revision: the label pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a StatefulSet. Required.\n\nExample: 'sum(rate(http_errors_total{pod=~\"web-{{canary}}-.*\"}[5m]))'",
+							Description: "query is a query in PromQL. Its result must be a single number. It sees only the metrics of the namespace of the box. \"{{stable}}\" stands for the hash of the stable pods, and \"{{canary}}\" for the hash of the pods of the new revision: the label pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a StatefulSet. Required.\n\nExample: 'sum(rate(http_errors_total{pod=~\"web-canary-{{canary}}-.*\"}[5m]))'",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2472,7 +2472,7 @@ func schema_pkg_apis_model_v1_ModelBoxRollout(ref common.ReferenceCallback) comm
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "checks are measurements of the new revision in each step. A step is over when they have succeeded, and the rollout fails when they fail. They need type, and a server with a Prometheus. At most 10.\n\nExample: [{name: error-rate, prometheus: {query: 'sum(rate(http_errors_total{pod=~\"web-{{canary}}-.*\"}[5m]))'}, max: 50m}]",
+							Description: "checks are measurements of the new revision in each step. A step is over when they have succeeded, and the rollout fails when they fail. They need type, and a server with a Prometheus. At most 10.\n\nExample: [{name: error-rate, prometheus: {query: 'sum(rate(http_errors_total{pod=~\"web-canary-{{canary}}-.*\"}[5m]))'}, max: 50m}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2545,7 +2545,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutCheck(ref common.ReferenceCallback)
 					},
 					"prometheus": {
 						SchemaProps: spec.SchemaProps{
-							Description: "prometheus is the query that measures. Required.\n\nExample: {query: 'sum(rate(http_errors_total{pod=~\"web-{{canary}}-.*\"}[5m]))'}",
+							Description: "prometheus is the query that measures. Required.\n\nExample: {query: 'sum(rate(http_errors_total{pod=~\"web-canary-{{canary}}-.*\"}[5m]))'}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(v1.ModelBoxPrometheusQuery{}.OpenAPIModelName()),
 						},

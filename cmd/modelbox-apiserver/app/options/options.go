@@ -24,6 +24,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/server/filters/bodylimit"
 	productversion "github.com/sharelinuxs/modelbox-apiserver/pkg/version"
 )
@@ -47,6 +48,7 @@ type Options struct {
 	Snapshots     *SnapshotOptions
 	NodePorts     *NodePortOptions
 	PodAccess     *PodAccessOptions
+	Prometheus    *PrometheusOptions
 	Controllers   *ControllerOptions
 	Logs          *logs.Options
 
@@ -75,6 +77,7 @@ func NewForRegistry(registry basecompatibility.ComponentGlobalsRegistry) *Option
 		Snapshots:     NewSnapshotOptions(),
 		NodePorts:     NewNodePortOptions(),
 		PodAccess:     NewPodAccessOptions(),
+		Prometheus:    NewPrometheusOptions(),
 		Controllers:   NewControllerOptions(),
 		Logs:          logs.NewOptions(),
 
@@ -120,6 +123,7 @@ func (o *Options) addFlags(sets *cliflag.NamedFlagSets) {
 	o.Recommended.CoreAPI.AddFlags(sets.FlagSet("cluster"))
 	o.NodePorts.AddFlags(sets.FlagSet("cluster"))
 	o.PodAccess.AddFlags(sets.FlagSet("cluster"))
+	o.Prometheus.AddFlags(sets.FlagSet("cluster"))
 	o.Recommended.SecureServing.AddFlags(sets.FlagSet("secure serving"))
 	o.ServingCertificate.AddFlags(sets.FlagSet("secure serving"))
 	o.Recommended.Authentication.AddFlags(sets.FlagSet("authentication"))
@@ -140,6 +144,13 @@ func (o *Options) Complete() error {
 	return o.Server.Complete()
 }
 
+// ControllerConfiguration returns what the options say of the controllers.
+func (o *Options) ControllerConfiguration() controller.Configuration {
+	configuration := o.Controllers.Configuration()
+	configuration.ModelBoxController.Prometheus = o.Prometheus.Config
+	return configuration
+}
+
 // Validate returns every error in the options.
 func (o *Options) Validate() error {
 	var errs []error
@@ -149,6 +160,7 @@ func (o *Options) Validate() error {
 	errs = append(errs, o.Storage.Validate()...)
 	errs = append(errs, o.Snapshots.Validate()...)
 	errs = append(errs, o.PodAccess.Validate()...)
+	errs = append(errs, o.Prometheus.Validate()...)
 	errs = append(errs, o.Controllers.Validate()...)
 	errs = append(errs, o.ServingCertificate.Validate(o.Recommended.SecureServing)...)
 	return utilerrors.NewAggregate(errs)

@@ -82,7 +82,7 @@ type ModelBoxRolloutCheck struct {
 
 	// prometheus is the query that measures. Required.
 	//
-	// Example: {query: 'sum(rate(http_errors_total{pod=~"web-{{canary}}-.*"}[5m]))'}
+	// Example: {query: 'sum(rate(http_errors_total{pod=~"web-canary-{{canary}}-.*"}[5m]))'}
 	Prometheus ModelBoxPrometheusQuery `json:"prometheus" protobuf:"bytes,2,opt,name=prometheus"`
 
 	// max is the greatest value with which a measurement succeeds. At least one of max and min is required.
@@ -134,7 +134,7 @@ type ModelBoxPrometheusQuery struct {
 	// pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a StatefulSet.
 	// Required.
 	//
-	// Example: 'sum(rate(http_errors_total{pod=~"web-{{canary}}-.*"}[5m]))'
+	// Example: 'sum(rate(http_errors_total{pod=~"web-canary-{{canary}}-.*"}[5m]))'
 	Query string `json:"query" protobuf:"bytes,1,opt,name=query"`
 }
 
@@ -196,7 +196,7 @@ type ModelBoxRollout struct {
 	// checks are measurements of the new revision in each step. A step is over when they have succeeded, and the rollout fails when
 	// they fail. They need type, and a server with a Prometheus. At most 10.
 	//
-	// Example: [{name: error-rate, prometheus: {query: 'sum(rate(http_errors_total{pod=~"web-{{canary}}-.*"}[5m]))'}, max: 50m}]
+	// Example: [{name: error-rate, prometheus: {query: 'sum(rate(http_errors_total{pod=~"web-canary-{{canary}}-.*"}[5m]))'}, max: 50m}]
 	// +optional
 	// +patchMergeKey=name
 	// +patchStrategy=merge

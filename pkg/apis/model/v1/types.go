@@ -880,6 +880,8 @@ const (
 	ReasonRolloutFailed = "RolloutFailed"
 	// ReasonProgressDeadlineExceeded: a rollout made no progress for spec.progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonCheckFailed: a check of spec.rollout.checks has failed more often than its failureLimit.
+	ReasonCheckFailed = "CheckFailed"
 	// ReasonDeploymentPaused: a user or another controller has paused the Deployment in the middle of a rollout.
 	ReasonDeploymentPaused = "DeploymentPaused"
 	// ReasonStatefulSetPartitioned: a user or another controller keeps a rollout from some pods with the partition of the

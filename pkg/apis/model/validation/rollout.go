@@ -32,6 +32,7 @@ func validateRollout(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList
 		validateProgressDeadline(spec, path.Child("progressDeadlineSeconds")),
 		validatePodManagementPolicy(spec, path.Child("podManagementPolicy")),
 		validateRevisionHistoryLimit(spec.RevisionHistoryLimit, path.Child("revisionHistoryLimit")),
+		validateRolloutChecks(spec.Rollout, path.Child("rollout", "checks")),
 	)
 }
 

@@ -33,13 +33,18 @@ func (r *Reconciler) observeProgress(ctx context.Context, box *modelv1.ModelBox,
 		return status.RolloutObservation{}, err
 	}
 	if found.failure != nil {
-		next.Reason, next.Message = status.ConditionReason(found.failure.Reason), message.Truncate(found.failure.Message)
-		next.FailedRevisions = withFailed(next.FailedRevisions, modelv1.ModelBoxFailedRevision{
-			PodsHash: next.PodsHash, Generation: box.Generation, Name: found.revision, Reason: next.Reason,
-		})
-		next.Phase, next.Message = r.failedPhase(box, next)
+		r.fail(box, status.ConditionReason(found.failure.Reason), found.failure.Message, found.revision, next)
 	}
 	return status.RolloutObservation{Status: next, Outdated: found.outdated, RecheckAfter: found.recheckAfter}, nil
+}
+
+// fail makes next the status of a rollout that has failed. revision is the name of what has failed.
+func (r *Reconciler) fail(box *modelv1.ModelBox, reason, failure, revision string, next *modelv1.ModelBoxRolloutStatus) {
+	next.Reason, next.Message = reason, message.Truncate(failure)
+	next.FailedRevisions = withFailed(next.FailedRevisions, modelv1.ModelBoxFailedRevision{
+		PodsHash: next.PodsHash, Generation: box.Generation, Name: revision, Reason: reason,
+	})
+	next.Phase, next.Message = r.failedPhase(box, next)
 }
 
 // withFailed returns the list with the revision at its end, and no other one of the same pods.

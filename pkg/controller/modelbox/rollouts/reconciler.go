@@ -24,10 +24,11 @@ type Reconciler struct {
 	newReplicaSets *reconciler.Memory[newReplicaSet]
 	// candidateReplicaSets are the same for the candidate Deployments.
 	candidateReplicaSets *reconciler.Memory[newReplicaSet]
+	measurements         *measurements
 }
 
-// New returns a Reconciler of boxes with children of the kinds.
-func New(boxes *reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus], kubeClient kubernetes.Interface, kinds []*children.Kind) *Reconciler {
+// New returns a Reconciler of boxes with children of the kinds. prometheus is what checks query, nil for nothing.
+func New(boxes *reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus], kubeClient kubernetes.Interface, kinds []*children.Kind, prometheus Prometheus) *Reconciler {
 	r := &Reconciler{
 		For:            boxes,
 		kubeClient:     kubeClient,
@@ -38,8 +39,9 @@ func New(boxes *reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus], kubeC
 		newReplicaSets: reconciler.NewMemory[newReplicaSet](),
 
 		candidateReplicaSets: reconciler.NewMemory[newReplicaSet](),
+		measurements:         newMeasurements(prometheus),
 	}
-	for _, memory := range []reconciler.Forgetter{r.Record, r.Progress, r.StableRecords, r.newReplicaSets, r.candidateReplicaSets} {
+	for _, memory := range []reconciler.Forgetter{r.Record, r.Progress, r.StableRecords, r.newReplicaSets, r.candidateReplicaSets, r.measurements} {
 		boxes.Remember(memory)
 	}
 	return r

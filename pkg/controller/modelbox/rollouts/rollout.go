@@ -77,7 +77,7 @@ func (r *Reconciler) observeReplacement(ctx context.Context, box *modelv1.ModelB
 
 // completeRollout makes next the status of a rollout whose pods are all there and available.
 func completeRollout(box *modelv1.ModelBox, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) {
-	next.Phase, next.Reason, next.Message = modelv1.RolloutComplete, "", ""
+	next.Phase, next.Reason, next.Message, next.Checks = modelv1.RolloutComplete, "", "", nil
 	next.Stable = stableRevision(box, next.PodsHash, next.Stable, observed)
 	next.FailedRevisions = slices.DeleteFunc(slices.Clone(next.FailedRevisions), func(failed modelv1.ModelBoxFailedRevision) bool { return failed.PodsHash == next.PodsHash })
 }

@@ -45,16 +45,26 @@ func (r *Reconciler) observeSteps(ctx context.Context, box *modelv1.ModelBox, st
 		}
 	}
 	if next.Phase != modelv1.RolloutProgressing {
-		if next.Phase == modelv1.RolloutRolledBack {
-			next.Step, next.Weight, next.NextStepAt = nil, nil, nil
-		}
+		leaveSteps(next)
 		return observation, nil
 	}
 	next.Message = ""
-	recheckAfter, err := r.advance(ctx, box, steps, observed, next)
-	observation.RecheckAfter = reconciler.Soonest(observation.RecheckAfter, recheckAfter)
+	progress, err := r.advance(ctx, box, steps, observed, next)
+	if next.Phase.HasFailed() {
+		leaveSteps(next)
+		return observation, err
+	}
+	observation.RecheckAfter = reconciler.Soonest(observation.RecheckAfter, progress.recheckAfter)
+	observation.AwaitedCheck = progress.awaitedCheck
 	observation.AwaitsPromotion = ptr.Equal(next.Step, &steps.Number) && steps.Step().Pause == modelv1.PauseManual && isStepReached(box, steps, observed)
 	return observation, err
+}
+
+// leaveSteps takes a rollout out of its steps that is rolled back. Any other rollout that has failed stays in its step.
+func leaveSteps(next *modelv1.ModelBoxRolloutStatus) {
+	if next.Phase == modelv1.RolloutRolledBack {
+		next.Step, next.Weight, next.NextStepAt = nil, nil, nil
+	}
 }
 
 // candidateOf returns the candidate of the box as it is now, nil where there is none.
@@ -119,39 +129,68 @@ func weightOf(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *stat
 	return helper.SharePercent(updated, all)
 }
 
-// advance takes the rollout to its next step when the current one is over, and ends it after the last one. It changes next, and
-// returns after how long to requeue the box, 0 for not at all.
-func (r *Reconciler) advance(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (time.Duration, error) {
+// stepProgress is what a step waits for.
+type stepProgress struct {
+	// recheckAfter is after how long to requeue the box, 0 for not at all.
+	recheckAfter time.Duration
+	// awaitedCheck describes a check that has not let the rollout go on yet. It is empty if there is none.
+	awaitedCheck string
+}
+
+// advance takes the rollout to its next step when the current one is over, and ends it after the last one, or when a check fails. It
+// changes next.
+func (r *Reconciler) advance(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (stepProgress, error) {
 	if err := r.protectStable(ctx, box, steps, observed, next); err != nil {
-		return 0, err
+		return stepProgress{}, err
 	}
 	if observed.Workload == nil || !status.AppliedVerdict(observed).IsTrue {
-		return 0, nil
+		return stepProgress{}, nil
 	}
 	directTraffic(box, steps, observed, next)
 	if steps.IsOver() {
-		return finish(box, steps, observed, next), nil
+		next.Checks = nil
+		return stepProgress{recheckAfter: finish(box, steps, observed, next)}, nil
 	}
 	if !isStepReached(box, steps, observed) {
-		next.NextStepAt = nil
-		return 0, nil
+		next.NextStepAt, next.Checks = nil, measuredChecks(checksOfStep(box, steps.Number, observed.Now, next))
+		return stepProgress{}, nil
 	}
-	switch pause := steps.Step().Pause; {
+	checks, err := r.observeChecks(ctx, box, steps.Number, observed, next)
+	switch {
+	case err != nil:
+		return stepProgress{}, err
+	case checks.failure != "":
+		return stepProgress{}, r.failChecks(ctx, box, checks.failure, observed, next)
+	}
+	progress := stepProgress{recheckAfter: checks.recheckAfter, awaitedCheck: checks.awaited}
+	isOver, left := isPauseOver(steps.Step().Pause, observed.Now, next)
+	progress.recheckAfter = reconciler.Soonest(progress.recheckAfter, left)
+	if !isOver || !checks.areMet {
+		return progress, nil
+	}
+	next.Step, next.NextStepAt, next.Checks = ptr.To(steps.Number+1), nil, nil
+	return stepProgress{}, nil
+}
+
+// isPauseOver returns whether the pause of a step that is reached is over, or after how long it will be, 0 if that is not known. It
+// begins the pause, in next.
+func isPauseOver(pause string, now time.Time, next *modelv1.ModelBoxRolloutStatus) (bool, time.Duration) {
+	switch {
+	case pause == "":
+		return true, 0
 	case pause == modelv1.PauseManual:
 		next.NextStepAt = nil
-		return 0, nil
-	case pause != "" && next.NextStepAt == nil:
+		return false, 0
+	case next.NextStepAt == nil:
 		duration, err := time.ParseDuration(pause)
 		if err != nil {
-			return 0, nil //nolint:nilerr // Validation does not let such a box in. The step waits for the subresource promote.
+			return false, 0 // Validation does not let such a box in. The step waits for the subresource promote.
 		}
-		next.NextStepAt = ptr.To(metav1.NewTime(observed.Now.Add(duration)))
-		return duration, nil
-	case pause != "" && observed.Now.Before(next.NextStepAt.Time):
-		return next.NextStepAt.Sub(observed.Now), nil
+		next.NextStepAt = ptr.To(metav1.NewTime(now.Add(duration)))
+		return false, duration
+	default:
+		return !now.Before(next.NextStepAt.Time), timeLeft(next, now)
 	}
-	next.Step, next.NextStepAt = ptr.To(steps.Number+1), nil
-	return 0, nil
 }
 
 // isStepReached returns whether the pods of the step are available, and have their traffic.

@@ -70,6 +70,8 @@ type RolloutObservation struct {
 	RecheckAfter time.Duration
 	// AwaitsPromotion says that the rollout is in a step that ends with the subresource promote.
 	AwaitsPromotion bool
+	// AwaitedCheck describes a check that does not let the rollout go on yet. It is empty if there is none.
+	AwaitedCheck string
 }
 
 // isInSteps returns whether the rollout is in steps, even if it has failed in one.

@@ -24,9 +24,11 @@ func stepsVerdict(box *modelv1.ModelBox, observed *Observation, rollout verdict)
 	case *status.Step > helper.StepCount(len(box.Spec.Rollout.Steps)):
 		step += ": " + rollout.Message
 	case observed.Rollout.AwaitsPromotion:
-		step += fmt.Sprintf("; waiting for \"kubectl modelbox promote %s\"", box.Name)
-	case status.NextStepAt != nil:
-		step += "; paused until " + status.NextStepAt.UTC().Format(time.RFC3339)
+		step += fmt.Sprintf("; waiting for \"kubectl modelbox promote %s\"", box.Name) + describeCheck("; ", observed)
+	case status.NextStepAt != nil && (observed.Now.Before(status.NextStepAt.Time) || observed.Rollout.AwaitedCheck == ""):
+		step += "; paused until " + status.NextStepAt.UTC().Format(time.RFC3339) + describeCheck("; waiting for ", observed)
+	case observed.Rollout.AwaitedCheck != "":
+		step += describeCheck("; waiting for ", observed)
 	case observed.Candidate != nil:
 		replicas := observed.Candidate.Replicas()
 		step += fmt.Sprintf("; %d of %s of the new revision available", replicas.Available, kinds.Count(replicas.Desired, "pod", "pods"))
@@ -34,6 +36,14 @@ func stepsVerdict(box *modelv1.ModelBox, observed *Observation, rollout verdict)
 		step += "; " + rollout.Message
 	}
 	return (*verdict)(new(kinds.Progressing("%s", step)))
+}
+
+// describeCheck returns the check that the step waits for, after the text. It is empty if the step waits for none.
+func describeCheck(text string, observed *Observation) string {
+	if observed.Rollout.AwaitedCheck == "" {
+		return ""
+	}
+	return text + observed.Rollout.AwaitedCheck
 }
 
 // DescribeStep says what a step of the rollout of the box is about.

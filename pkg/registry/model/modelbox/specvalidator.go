@@ -22,6 +22,8 @@ import (
 type SpecValidator struct {
 	// NodePortRange is what the cluster gives out, empty where that is not known.
 	NodePortRange utilnet.PortRange
+	// NoPrometheus says that there is nothing that the checks of boxes could query.
+	NoPrometheus bool
 }
 
 // Validate returns what is wrong with a new box at the paths, first of all whether the other rules can afford to look at it.
@@ -32,6 +34,7 @@ func (v SpecValidator) Validate(ctx context.Context, box *model.ModelBox, paths 
 			validation.ValidateModelBoxSpec(ctx, box, paths),
 			validation.ValidateNodePortRange(box, v.NodePortRange, paths.Spec),
 			validation.ValidateNoDirectives(box, paths.Spec),
+			v.validateChecks(box, nil, paths.Spec),
 		)
 	}
 	if len(errs) == 0 {
@@ -52,6 +55,7 @@ func (v SpecValidator) ValidateUpdate(ctx context.Context, box, old *model.Model
 			validation.ValidateModelBoxSpecUpdate(ctx, box, old, path),
 			validation.ValidateNodePortRangeUpdate(box, old, v.NodePortRange, path),
 			validation.ValidateNoDirectivesUpdate(box, old, path),
+			v.validateChecks(box, old, path),
 		)
 	}
 	if len(errs) == 0 && !apiequality.Semantic.DeepEqual(box.Spec, old.Spec) {

@@ -11,7 +11,6 @@ import (
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -33,9 +32,9 @@ type Strategy struct {
 
 // NewStrategy returns the strategy of the main resource. typer has to know the internal types; listAll is asked for
 // what other boxes use already, getNetwork for the networks of a box, and authorizer for which of them the user may know;
-// nodePortRange is what the cluster gives out, empty where that is not known.
-func NewStrategy(typer runtime.ObjectTyper, listAll ListAll, getNetwork GetNetwork, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange) Strategy {
-	return Strategy{resource.NewStrategy(typer), listAll, getNetwork, authorizer, SpecValidator{nodePortRange}}
+// validator validates the specs of boxes.
+func NewStrategy(typer runtime.ObjectTyper, listAll ListAll, getNetwork GetNetwork, authorizer authorizer.UnconditionalAuthorizer, validator SpecValidator) Strategy {
+	return Strategy{resource.NewStrategy(typer), listAll, getNetwork, authorizer, validator}
 }
 
 // Validator returns what validates the spec of a box, wherever it is.

@@ -36,7 +36,7 @@ func newStrategy(boxes ...*model.ModelBox) Strategy {
 			list.Items = append(list.Items, *box)
 		}
 		return list, nil
-	}, findNetwork, seesNamespaces("default", "post"), utilnet.PortRange{Base: 30000, Size: 2768})
+	}, findNetwork, seesNamespaces("default", "post"), SpecValidator{NodePortRange: utilnet.PortRange{Base: 30000, Size: 2768}})
 }
 
 func TestPrepareForCreate(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -238,7 +237,7 @@ func TestSubresourcesDoNotWarnOfTheSpec(t *testing.T) {
 }
 
 func TestABoxIsCreatedAlthoughTheOthersCannotBeListed(t *testing.T) {
-	strategy := NewStrategy(scheme, func(context.Context) (*model.ModelBoxList, error) { return nil, errors.New("not yet") }, nil, nil, utilnet.PortRange{})
+	strategy := NewStrategy(scheme, func(context.Context) (*model.ModelBoxList, error) { return nil, errors.New("not yet") }, nil, nil, SpecValidator{})
 	if got := strategy.WarningsOnCreate(t.Context(), webBox(nodePortOf("TCP", 30010))); len(got) != 0 {
 		t.Errorf("got %q", got)
 	}

@@ -58,7 +58,7 @@ func newStrategy(boxes ...*model.ModelBox) Strategy {
 	getNetwork := func(_ context.Context, _, name string) (*model.Network, error) {
 		return nil, apierrors.NewNotFound(model.Resource("networks"), name)
 	}
-	return NewStrategy(scheme, modelbox.NewStrategy(scheme, listAll, getNetwork, noOpinion, nodePorts), getBox)
+	return NewStrategy(scheme, modelbox.NewStrategy(scheme, listAll, getNetwork, noOpinion, modelbox.SpecValidator{NodePortRange: nodePorts}), getBox)
 }
 
 // newStack returns the stack named shop of generation 3 that has the components, in YAML, as the server decodes it and as

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 	modelboxrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/rest"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	modelstackstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack/storage"
@@ -59,8 +59,8 @@ type StorageProvider struct {
 	Codecs serializer.CodecFactory
 	// Authorizer is asked for what the users of requests may know of other objects.
 	Authorizer authorizer.UnconditionalAuthorizer
-	// NodePortRange is what the cluster gives out, empty where that is not known.
-	NodePortRange utilnet.PortRange
+	// BoxValidator validates the specs of boxes.
+	BoxValidator modelbox.SpecValidator
 	// BoxSubresources is what the subresources of boxes need.
 	BoxSubresources modelboxrest.Config
 }
@@ -85,7 +85,7 @@ func (p StorageProvider) NewRESTStorage(optsGetter generic.RESTOptionsGetter) (g
 
 func (p StorageProvider) newModelBoxStorage(optsGetter generic.RESTOptionsGetter, others map[string]rest.Storage) (map[string]rest.Storage, error) {
 	networks := others["networks"].(*networkstorage.REST)
-	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.NodePortRange, networks.GetFromCache)
+	storage, err := modelboxstorage.NewStorage(p.Scheme, optsGetter, p.Authorizer, p.BoxValidator, networks.GetFromCache)
 	if err != nil {
 		return nil, err
 	}

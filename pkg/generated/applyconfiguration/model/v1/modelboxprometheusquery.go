@@ -15,7 +15,7 @@ type ModelBoxPrometheusQueryApplyConfiguration struct {
 	// pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a StatefulSet.
 	// Required.
 	//
-	// Example: 'sum(rate(http_errors_total{pod=~"web-{{canary}}-.*"}[5m]))'
+	// Example: 'sum(rate(http_errors_total{pod=~"web-canary-{{canary}}-.*"}[5m]))'
 	Query *string `json:"query,omitempty"`
 }
 

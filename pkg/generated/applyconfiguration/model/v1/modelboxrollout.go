@@ -41,7 +41,7 @@ type ModelBoxRolloutApplyConfiguration struct {
 	// checks are measurements of the new revision in each step. A step is over when they have succeeded, and the rollout fails when
 	// they fail. They need type, and a server with a Prometheus. At most 10.
 	//
-	// Example: [{name: error-rate, prometheus: {query: 'sum(rate(http_errors_total{pod=~"web-{{canary}}-.*"}[5m]))'}, max: 50m}]
+	// Example: [{name: error-rate, prometheus: {query: 'sum(rate(http_errors_total{pod=~"web-canary-{{canary}}-.*"}[5m]))'}, max: 50m}]
 	Checks []ModelBoxRolloutCheckApplyConfiguration `json:"checks,omitempty"`
 }
 

@@ -20,7 +20,7 @@ type ModelBoxRolloutCheckApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// prometheus is the query that measures. Required.
 	//
-	// Example: {query: 'sum(rate(http_errors_total{pod=~"web-{{canary}}-.*"}[5m]))'}
+	// Example: {query: 'sum(rate(http_errors_total{pod=~"web-canary-{{canary}}-.*"}[5m]))'}
 	Prometheus *ModelBoxPrometheusQueryApplyConfiguration `json:"prometheus,omitempty"`
 	// max is the greatest value with which a measurement succeeds. At least one of max and min is required.
 	//

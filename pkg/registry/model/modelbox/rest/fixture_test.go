@@ -14,13 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/registrytest"
 )
@@ -41,7 +41,7 @@ func newBackend(t testing.TB) *registrytest.Backend {
 func newStorage(t testing.TB) *testStorage {
 	t.Helper()
 	backend := newBackend(t)
-	storage, err := modelboxstorage.NewStorage(backend.Scheme, backend.Options, nil, utilnet.PortRange{}, nil)
+	storage, err := modelboxstorage.NewStorage(backend.Scheme, backend.Options, nil, modelbox.SpecValidator{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

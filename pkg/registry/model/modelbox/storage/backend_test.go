@@ -6,9 +6,8 @@ package storage
 import (
 	"testing"
 
-	utilnet "k8s.io/apimachinery/pkg/util/net"
-
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/registrytest"
 )
 
@@ -26,7 +25,7 @@ func newBackend(t testing.TB) *backend {
 // newStorage returns the stores of another server, whose watch cache has what is in etcd now.
 func (b *backend) newStorage(t testing.TB) *Storage {
 	t.Helper()
-	storage, err := NewStorage(b.Scheme, b.Options, nil, utilnet.PortRange{}, nil)
+	storage, err := NewStorage(b.Scheme, b.Options, nil, modelbox.SpecValidator{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -30,11 +29,11 @@ type Storage struct {
 }
 
 // NewStorage returns stores that share one connection to the storage backend. authorizer is asked for what the users of
-// requests may know of other boxes; nodePortRange is what the cluster gives out, empty where that is not known; getNetwork is
+// requests may know of other boxes; validator validates the specs of boxes; getNetwork is
 // asked for the networks of boxes.
-func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer, nodePortRange utilnet.PortRange, getNetwork modelbox.GetNetwork) (*Storage, error) {
+func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, authorizer authorizer.UnconditionalAuthorizer, validator modelbox.SpecValidator, getNetwork modelbox.GetNetwork) (*Storage, error) {
 	store := &genericregistry.Store{}
-	strategy := modelbox.NewStrategy(scheme, listAllFromCache(store), getNetwork, authorizer, nodePortRange)
+	strategy := modelbox.NewStrategy(scheme, listAllFromCache(store), getNetwork, authorizer, validator)
 	*store = genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &model.ModelBox{} },
 		NewListFunc:               func() runtime.Object { return &model.ModelBoxList{} },

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/utils/ptr"
@@ -45,7 +44,7 @@ func newStorageWithBoxes(t *testing.T) *Storage {
 func newStorageBeside(t *testing.T, stacks, boxes *registrytest.Backend) *Storage {
 	t.Helper()
 	config := modelboxrest.Config{ChildReader: noChildren{}, Differ: imageDiffer{}, TypeConverter: managedfields.NewDeducedTypeConverter()}
-	ofBoxes, err := modelboxstorage.NewStorage(boxes.Scheme, boxes.Options, nil, utilnet.PortRange{}, nil)
+	ofBoxes, err := modelboxstorage.NewStorage(boxes.Scheme, boxes.Options, nil, modelbox.SpecValidator{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

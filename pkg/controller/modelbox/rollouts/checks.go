@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollouts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/promquery"
+)
+
+// defaultCheckInterval is modelv1.DefaultCheckInterval.
+const defaultCheckInterval = 30 * time.Second
+
+// cannotQuery comes before the reason in the message of a check that has no answer.
+const cannotQuery = "cannot query Prometheus: "
+
+// checksVerdict is what follows from the checks of a step.
+type checksVerdict struct {
+	// areMet says that the checks let the rollout go on.
+	areMet bool
+	// awaited is the check that they do not, with its results.
+	awaited string
+	// failure says which check has failed the rollout. It is empty if none has.
+	failure string
+	// recheckAfter is after how long the next measurement is due, 0 for never.
+	recheckAfter time.Duration
+}
+
+// observeChecks measures what is due in a step that is reached. It changes the results of the checks in next.
+func (r *Reconciler) observeChecks(ctx context.Context, box *modelv1.ModelBox, step int32, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (checksVerdict, error) {
+	checks := box.Spec.Rollout.Checks
+	next.Checks = checksOfStep(box, step, observed.Now, next)
+	if len(checks) == 0 {
+		return checksVerdict{areMet: true}, nil
+	}
+	due, verdict := make([]*measurement, len(checks)), checksVerdict{}
+	var started []*measurement
+	for i := range checks {
+		check, state := &checks[i], &next.Checks[i]
+		if left := timeToMeasurement(check, state).Sub(observed.Now); left > 0 {
+			verdict.recheckAfter = reconciler.Soonest(verdict.recheckAfter, left)
+			continue
+		}
+		query, err := r.queryOf(ctx, box, check, observed)
+		if unaskable := (*unaskableError)(nil); errors.As(err, &unaskable) {
+			state.Message = message.Truncate(unaskable.Error())
+			verdict.recheckAfter = reconciler.Soonest(verdict.recheckAfter, intervalOf(check))
+			continue
+		} else if err != nil {
+			return verdict, err
+		}
+		measurement, isStarted := r.measurements.start(ctx, reconciler.KeyOf(box), query, state, observed.Now)
+		if due[i] = measurement; isStarted {
+			started = append(started, measurement)
+		}
+	}
+	await(ctx, started)
+	for i, measurement := range due {
+		check, state := &checks[i], &next.Checks[i]
+		switch {
+		case measurement == nil:
+		case !measurement.isDone():
+			verdict.recheckAfter = reconciler.Soonest(verdict.recheckAfter, measurementRecheck)
+		default:
+			record(ctx, check, state, measurement)
+			left := timeToMeasurement(check, state).Sub(observed.Now)
+			verdict.recheckAfter = reconciler.Soonest(verdict.recheckAfter, max(left, time.Second))
+		}
+		if verdict.failure == "" {
+			verdict.failure = failureOf(check, state)
+		}
+	}
+	verdict.areMet = !slices.ContainsFunc(checks, func(check modelv1.ModelBoxRolloutCheck) bool { return !isMet(&check, next.Checks) })
+	verdict.awaited = describeAwaited(checks, next.Checks)
+	return verdict, nil
+}
+
+// checksOfStep returns the results of the checks in the step, in the order of the checks. Those of another step, or of a rollout that
+// was tried before, do not count.
+func checksOfStep(box *modelv1.ModelBox, step int32, now time.Time, last *modelv1.ModelBoxRolloutStatus) []modelv1.ModelBoxRolloutCheckStatus {
+	var states []modelv1.ModelBoxRolloutCheckStatus
+	for i := range box.Spec.Rollout.Checks {
+		name := box.Spec.Rollout.Checks[i].Name
+		known := slices.IndexFunc(last.Checks, func(state modelv1.ModelBoxRolloutCheckStatus) bool {
+			return state.Name == name && state.Step == step && !state.ReachedAt.Before(&last.StartedAt)
+		})
+		if known >= 0 {
+			states = append(states, last.Checks[known])
+		} else {
+			states = append(states, modelv1.ModelBoxRolloutCheckStatus{Name: name, Step: step, ReachedAt: ptr.To(startOf(now))})
+		}
+	}
+	return states
+}
+
+// measuredChecks returns the results that a step keeps whose pods are not available any more: an initial delay begins again.
+func measuredChecks(states []modelv1.ModelBoxRolloutCheckStatus) []modelv1.ModelBoxRolloutCheckStatus {
+	return slices.DeleteFunc(slices.Clone(states), func(state modelv1.ModelBoxRolloutCheckStatus) bool { return state.LastMeasuredAt == nil })
+}
+
+// timeToMeasurement returns when the next measurement of the check is due.
+func timeToMeasurement(check *modelv1.ModelBoxRolloutCheck, state *modelv1.ModelBoxRolloutCheckStatus) time.Time {
+	if state.LastMeasuredAt != nil {
+		return state.LastMeasuredAt.Add(intervalOf(check))
+	}
+	delay, err := time.ParseDuration(check.InitialDelay)
+	if err != nil {
+		delay = 0 // There is none, or validation would not let the box in.
+	}
+	return state.ReachedAt.Add(delay)
+}
+
+func intervalOf(check *modelv1.ModelBoxRolloutCheck) time.Duration {
+	interval, err := time.ParseDuration(check.Interval)
+	if err != nil || interval <= 0 {
+		return defaultCheckInterval
+	}
+	return interval
+}
+
+// unaskableError is why there is no query to send. It is a message for the user.
+type unaskableError struct{ reason string }
+
+func (e *unaskableError) Error() string { return e.reason }
+
+// queryOf returns the query of the check, which is confined to the namespace of the box.
+func (r *Reconciler) queryOf(ctx context.Context, box *modelv1.ModelBox, check *modelv1.ModelBoxRolloutCheck, observed *status.Observation) (string, error) {
+	if r.measurements.prometheus == nil {
+		return "", &unaskableError{cannotQuery + "the server has no --prometheus-url"}
+	}
+	var hashes promquery.Hashes
+	if promquery.UsesHashes(check.Prometheus.Query) {
+		var err error
+		if hashes, err = r.hashesOf(ctx, box, observed); err != nil {
+			return "", err
+		}
+		if hashes.Stable == "" || hashes.Canary == "" {
+			return "", &unaskableError{"the hashes of the pods are not known yet"}
+		}
+	}
+	query, err := promquery.Confine(check.Prometheus.Query, box.Namespace, hashes)
+	if err != nil {
+		return "", &unaskableError{"the query " + err.Error()}
+	}
+	return query, nil
+}
+
+// hashesOf returns the labels of the stable pods and of the pods of the new revision that tell them apart, as far as they are known.
+func (r *Reconciler) hashesOf(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation) (promquery.Hashes, error) {
+	switch workload := observed.Workload.(type) {
+	case kinds.StatefulSet:
+		return promquery.Hashes{Stable: workload.Status.CurrentRevision, Canary: workload.Status.UpdateRevision}, nil
+	case kinds.Deployment:
+		candidate, isDeployment := observed.Candidate.(kinds.Deployment)
+		if !isDeployment {
+			return promquery.Hashes{}, nil
+		}
+		stable, err := r.newReplicaSetOf(ctx, box, workload)
+		if err != nil {
+			return promquery.Hashes{}, err
+		}
+		canary, err := r.newReplicaSetOf(ctx, box, candidate)
+		return promquery.Hashes{Stable: stable.hash, Canary: canary.hash}, err
+	default:
+		return promquery.Hashes{}, nil
+	}
+}
+
+// record adds a measurement to the results of its check.
+func record(ctx context.Context, check *modelv1.ModelBoxRolloutCheck, state *modelv1.ModelBoxRolloutCheckStatus, measured *measurement) {
+	before := state.Message
+	state.LastMeasuredAt, state.Value, state.Message = ptr.To(measured.at), "", ""
+	switch values := measured.values; {
+	case measured.err != nil:
+		state.Message = message.Truncate(cannotQuery + measured.err.Error())
+		if state.Message != before {
+			klog.FromContext(ctx).Info("Cannot query Prometheus", "check", check.Name, "err", measured.err, "cause", errors.Unwrap(measured.err))
+		}
+	case len(values) == 0:
+		state.Inconclusive++
+		state.Message = "no data"
+	case len(values) > 1:
+		state.Inconclusive++
+		state.Message = fmt.Sprintf("%d series instead of one", len(values))
+	case math.IsNaN(values[0]):
+		state.Inconclusive++
+		state.Message = "the result is not a number"
+	default:
+		state.Value = strconv.FormatFloat(values[0], 'g', 6, 64)
+		if state.Message = violation(check, values[0], state.Value); state.Message != "" {
+			state.Failures++
+		} else {
+			state.Successes++
+		}
+	}
+}
+
+// violation says which limit of the check the value exceeds. It is empty if the value exceeds none.
+func violation(check *modelv1.ModelBoxRolloutCheck, value float64, text string) string {
+	switch {
+	case check.Max != nil && value > check.Max.AsApproximateFloat64():
+		return fmt.Sprintf("%s is more than %s", text, decimal(check.Max))
+	case check.Min != nil && value < check.Min.AsApproximateFloat64():
+		return fmt.Sprintf("%s is less than %s", text, decimal(check.Min))
+	default:
+		return ""
+	}
+}
+
+// decimal returns the quantity without a suffix. AsDec changes its receiver, and boxes in the cache must not change.
+func decimal(quantity *resource.Quantity) string {
+	limit := quantity.DeepCopy()
+	return limit.AsDec().String()
+}
+
+// failureOf says why the check fails the rollout. It is empty if it does not.
+func failureOf(check *modelv1.ModelBoxRolloutCheck, state *modelv1.ModelBoxRolloutCheckStatus) string {
+	limit := ptr.Deref(check.FailureLimit, 0)
+	switch {
+	case state.Failures <= limit:
+		return ""
+	case limit == 0:
+		return fmt.Sprintf("check %s: %s", check.Name, state.Message)
+	default:
+		return fmt.Sprintf("check %s: %s; %d measurements of the step have failed, and failureLimit is %d", check.Name, state.Message, state.Failures, limit)
+	}
+}
+
+// isMet returns whether the check has had its successes, and the last measurement is one of them. Otherwise, a rollout would go on
+// without an answer of Prometheus.
+func isMet(check *modelv1.ModelBoxRolloutCheck, states []modelv1.ModelBoxRolloutCheckStatus) bool {
+	i := slices.IndexFunc(states, func(state modelv1.ModelBoxRolloutCheckStatus) bool { return state.Name == check.Name })
+	return i >= 0 && states[i].Message == "" && states[i].Successes >= ptr.Deref(check.Count, 1)
+}
+
+// describeAwaited describes a check that the rollout waits for, preferably one with a message. It is empty if there is none.
+func describeAwaited(checks []modelv1.ModelBoxRolloutCheck, states []modelv1.ModelBoxRolloutCheckStatus) string {
+	var awaited string
+	for i := range checks {
+		if isMet(&checks[i], states) {
+			continue
+		}
+		description := fmt.Sprintf("check %s: %d of %d measurements", checks[i].Name, states[i].Successes, ptr.Deref(checks[i].Count, 1))
+		if states[i].Message != "" {
+			return fmt.Sprintf("%s (%s)", description, states[i].Message)
+		}
+		if awaited == "" {
+			awaited = description
+		}
+	}
+	return awaited
+}
+
+// newRevisionName returns the name of the ReplicaSet or ControllerRevision of the new revision, empty where it is not known.
+func (r *Reconciler) newRevisionName(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation) (string, error) {
+	hashes, err := r.hashesOf(ctx, box, observed)
+	if err != nil || observed.Candidate == nil {
+		return hashes.Canary, err
+	}
+	return nameWithHash(observed.Candidate, hashes.Canary), nil
+}
+
+// failChecks makes next the status of a rollout that a check has failed.
+func (r *Reconciler) failChecks(ctx context.Context, box *modelv1.ModelBox, failure string, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) error {
+	revision, err := r.newRevisionName(ctx, box, observed)
+	if err != nil {
+		return err
+	}
+	r.fail(box, modelv1.ReasonCheckFailed, failure, revision, next)
+	next.NextStepAt = nil
+	return nil
+}
