@@ -17,8 +17,8 @@ import (
 const (
 	// maxConcurrentQueries is the number of queries for all boxes that wait for an answer at the same time.
 	maxConcurrentQueries = 10
-	// measurementPatience is how long a reconcile waits for the answers to the queries that it starts.
-	measurementPatience = time.Second
+	// measurementTimeout is how long a reconcile waits for the answers to the queries that it starts.
+	measurementTimeout = time.Second
 	// measurementRecheck is after how long a box is requeued whose queries were not answered in this time.
 	measurementRecheck = 2 * time.Second
 )
@@ -102,7 +102,7 @@ func await(ctx context.Context, started []*measurement) {
 	if len(started) == 0 {
 		return
 	}
-	timer := time.NewTimer(measurementPatience)
+	timer := time.NewTimer(measurementTimeout)
 	defer timer.Stop()
 	for _, m := range started {
 		select {
