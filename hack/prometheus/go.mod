@@ -7,7 +7,7 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/prometheus-operator/prometheus-operator v0.85.0
 	github.com/prometheus/common v0.70.1
-	github.com/prometheus/prometheus v0.314.0
+	github.com/prometheus/prometheus v0.313.0
 	go.yaml.in/yaml/v3 v3.0.5
 )
 
