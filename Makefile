@@ -115,11 +115,15 @@ clients: ## Build the programs that others read and write boxes with, for the te
 	@hack/go-build.sh hack/clients . $(BIN)/clients -ldflags '-s -w'
 	@for program in controller-runtime helm kstatus; do ln -sf clients $(BIN)/$$program; done
 
+.PHONY: prometheus
+prometheus: ## Get Prometheus for the tests of the checks of rollouts (Debian)
+	@hack/get-prometheus.sh $(BIN)/prometheus
+
 # The packages whose tests need nothing but Go. The slowest one is first: others are tested beside it.
 UNIT_PACKAGES = $$(go list ./pkg/storage/recovery ./... | grep -v /pkg/e2e)
 
 .PHONY: test
-test: build clients test-images ## Run all tests, and print where the time goes
+test: build clients test-images prometheus ## Run all tests, and print where the time goes
 	@rm -rf _output/test
 	@echo "testing the packages"
 	@hack/go-test.sh unit . "$(UNIT_PACKAGES)" -timeout 30m
@@ -149,7 +153,7 @@ test-race: ## Run the tests that need nothing but Go with the race detector
 	@CGO_ENABLED=1 go test -race $(UNIT_PACKAGES) -timeout 30m
 
 .PHONY: test-e2e
-test-e2e: build clients test-images ## Run the tests that need a control plane, against one that is started for them
+test-e2e: build clients test-images prometheus ## Run the tests that need a control plane, against one that is started for them
 	@hack/test-e2e.sh
 
 .PHONY: test-install

@@ -12,7 +12,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 picture=$(realpath "$1") duration=${2:-480}
 readonly SERVED_AT=127.0.0.1:19090 NAMESPACE=shop
 
-if ! hack/unpack-debian-packages.sh _output/prometheus prometheus; then
+hack/get-prometheus.sh _output/bin/prometheus
+if [[ ! -x _output/bin/prometheus ]]; then
   echo "ERROR: there is no package prometheus here"
   exit 1
 fi
@@ -43,7 +44,7 @@ scrape_configs:
   tls_config: {ca_file: ${dir}/modelbox/ca.crt, cert_file: ${dir}/client-certificate, key_file: ${dir}/client-key}
   static_configs: [{targets: ["127.0.0.1:${port}"]}]
 END
-_output/prometheus/usr/bin/prometheus --config.file="${dir}/prometheus.yml" --storage.tsdb.path="${dir}/prometheus" \
+_output/bin/prometheus --config.file="${dir}/prometheus.yml" --storage.tsdb.path="${dir}/prometheus" \
   --web.listen-address="${SERVED_AT}" >"${dir}/logs/prometheus.log" 2>&1 &
 prometheus=$!
 

@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # The packages whose tests leave the server alone share a control plane. The others start one each, and run beside them. Those
 # that run containers come last and alone: a container that gets no processor for ten seconds loses requests.
-peaceful="api clients kubectl lifecycle migrate networks pairs plugin poddebugger security serviceingress stack upgrade"
+peaceful="api clients kubectl lifecycle migrate networks pairs plugin poddebugger rolloutchecks security serviceingress stack upgrade"
 disturbing="linearizability ownership server storage"
 # What the others are made of needs none.
 foundations="framework powerloss"

@@ -21,33 +21,24 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// withSteps makes rollouts of the type with steps, which are rolled back if they fail.
-func withSteps(rolloutType modelv1.RolloutType, steps ...modelv1.ModelBoxRolloutStep) func(*modelv1.ModelBoxSpec) {
-	return func(spec *modelv1.ModelBoxSpec) {
-		spec.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureRollback, Type: &rolloutType, Steps: steps}
-	}
-}
-
-func withNewImage(spec *modelv1.ModelBoxSpec) { spec.Image = framework.NewImage }
-
 // TestCanary rolls a new image out to one pod of four, to two, and to all. At no time, fewer than four pods are ready.
 func TestCanary(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(4), framework.WithConfig("web", modelv1.ConfigRolloutRestart, "workers 4;"),
-		withSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 25, Pause: modelv1.PauseManual}, modelv1.ModelBoxRolloutStep{Weight: 50, Pause: "1s"})))
+		framework.WithSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 25, Pause: modelv1.PauseManual}, modelv1.ModelBoxRolloutStep{Weight: 50, Pause: "1s"})))
 	expectCapacity(n, "web", 4)
 
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) {
-		withNewImage(spec)
+		spec.Image = framework.NewImage
 		framework.WithConfig("web", modelv1.ConfigRolloutRestart, "workers 8;")(spec)
 	})
-	awaitStep(n, "web", 1, 25)
+	n.AwaitStep("web", 1, 25)
 	awaitReplicas(n, "web", 3, 1)
 	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonProgressing, "step 1 of 2", "kubectl modelbox promote web")
 	box := n.GetBox("web")
 	framework.ExpectEqual(t, "pods of the box", [3]int32{4, 1, 4}, [3]int32{box.Status.Replicas, box.Status.UpdatedReplicas, box.Status.AvailableReplicas})
-	expectImages(n, "web", map[string]int{framework.Image: 3, framework.NewImage: 1})
+	n.AwaitImages("web", map[string]int{framework.Image: 3, framework.NewImage: 1})
 	n.AwaitConfigMap("web-web", "has the file of the stable pods", func(files *corev1.ConfigMap) error {
 		if content := files.Data[framework.ConfigFile]; content != "workers 4;" {
 			return fmt.Errorf("it has %q", content)
@@ -62,7 +53,7 @@ func TestCanary(t *testing.T) {
 	box = n.AwaitReady("web")
 	framework.ExpectEqual(t, "phase in the end", modelv1.RolloutComplete, box.Status.Rollout.Phase)
 	awaitNoCandidate(n, "web")
-	expectImages(n, "web", map[string]int{framework.NewImage: 4})
+	n.AwaitImages("web", map[string]int{framework.NewImage: 4})
 	n.Events.Await("web", "RolloutStep", "step 1 of 2")
 	n.Events.Await("web", "Promoted", "step 2 of 2")
 	n.Events.Await("web", "RolloutStep", "all steps are over")
@@ -74,28 +65,28 @@ func TestAbortedCanary(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(4),
-		withSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 50, Pause: modelv1.PauseManual})))
+		framework.WithSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 50, Pause: modelv1.PauseManual})))
 	expectCapacity(n, "web", 4)
-	n.UpdateBox("web", withNewImage)
-	awaitStep(n, "web", 1, 50)
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.AwaitStep("web", 1, 50)
 
 	if _, err := n.Boxes.CreateAbort(n.Ctx, "web", &modelv1.ModelBoxAbort{}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonRolledBack, "aborted")
 	awaitNoCandidate(n, "web")
-	expectImages(n, "web", map[string]int{framework.Image: 4})
+	n.AwaitImages("web", map[string]int{framework.Image: 4})
 
 	if _, err := n.Boxes.CreateRetry(n.Ctx, "web", &modelv1.ModelBoxRetry{}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	awaitStep(n, "web", 1, 50)
+	n.AwaitStep("web", 1, 50)
 	if _, err := n.Boxes.CreatePromotion(n.Ctx, "web", &modelv1.ModelBoxPromotion{Full: true}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	n.AwaitReady("web")
 	awaitNoCandidate(n, "web")
-	expectImages(n, "web", map[string]int{framework.NewImage: 4})
+	n.AwaitImages("web", map[string]int{framework.NewImage: 4})
 }
 
 // TestFailedCanary gives one pod of three a spec with which it never runs. The stable pods must be back before it goes.
@@ -108,7 +99,7 @@ func TestFailedCanary(t *testing.T) {
 			t.Parallel()
 			n := n.In(t)
 			n.CreateReadyBox(framework.NewBox(name, framework.WithWorkload(workload), framework.WithReplicas(3), func(spec *modelv1.ModelBoxSpec) {
-				withSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 33, Pause: modelv1.PauseManual})(spec)
+				framework.WithSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 33, Pause: modelv1.PauseManual})(spec)
 				spec.MinReadySeconds, spec.ProgressDeadlineSeconds = ptr.To[int32](0), ptr.To[int32](3)
 			}))
 			n.UpdateBox(name, framework.Unschedulable)
@@ -120,7 +111,7 @@ func TestFailedCanary(t *testing.T) {
 				return nil
 			})
 			awaitNoCandidate(n, name)
-			expectImages(n, name, map[string]int{framework.Image: 3})
+			n.AwaitImages(name, map[string]int{framework.Image: 3})
 			n.UpdateBox(name, func(spec *modelv1.ModelBoxSpec) { spec.PodTemplate = nil })
 			n.AwaitReady(name)
 		})
@@ -132,21 +123,21 @@ func TestRevertedCanary(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(4),
-		withSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 50, Pause: modelv1.PauseManual})))
+		framework.WithSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 50, Pause: modelv1.PauseManual})))
 	expectCapacity(n, "web", 4)
-	n.UpdateBox("web", withNewImage)
-	awaitStep(n, "web", 1, 50)
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.AwaitStep("web", 1, 50)
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Image = framework.Image })
 	n.AwaitReady("web")
 	awaitNoCandidate(n, "web")
-	expectImages(n, "web", map[string]int{framework.Image: 4})
+	n.AwaitImages("web", map[string]int{framework.Image: 4})
 
-	n.UpdateBox("web", withNewImage)
-	awaitStep(n, "web", 1, 50)
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.AwaitStep("web", 1, 50)
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Rollout = nil })
 	n.AwaitReady("web")
 	awaitNoCandidate(n, "web")
-	expectImages(n, "web", map[string]int{framework.NewImage: 4})
+	n.AwaitImages("web", map[string]int{framework.NewImage: 4})
 }
 
 // TestCanaryOfStatefulSet rolls a new image out to the pods of the highest ordinals first.
@@ -154,16 +145,16 @@ func TestCanaryOfStatefulSet(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("db", framework.WithWorkload(modelv1.WorkloadStatefulSet), framework.WithReplicas(3),
-		withSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 33, Pause: modelv1.PauseManual})))
-	n.UpdateBox("db", withNewImage)
-	awaitStep(n, "db", 1, 33)
+		framework.WithSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 33, Pause: modelv1.PauseManual})))
+	n.UpdateBox("db", framework.WithImage(framework.NewImage))
+	n.AwaitStep("db", 1, 33)
 	n.AwaitReadyCondition("db", metav1.ConditionFalse, modelv1.ReasonProgressing, "step 1 of 1", "kubectl modelbox promote db")
-	expectImages(n, "db", map[string]int{framework.Image: 2, framework.NewImage: 1})
+	n.AwaitImages("db", map[string]int{framework.Image: 2, framework.NewImage: 1})
 	if _, err := n.Boxes.CreatePromotion(n.Ctx, "db", &modelv1.ModelBoxPromotion{}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	n.AwaitReady("db")
-	expectImages(n, "db", map[string]int{framework.NewImage: 3})
+	n.AwaitImages("db", map[string]int{framework.NewImage: 3})
 }
 
 // TestBlueGreen starts all pods of a new image beside the stable pods, and then gives them the traffic at once.
@@ -171,10 +162,10 @@ func TestBlueGreen(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2),
-		withSteps(modelv1.RolloutBlueGreen, modelv1.ModelBoxRolloutStep{Pause: modelv1.PauseManual})))
+		framework.WithSteps(modelv1.RolloutBlueGreen, modelv1.ModelBoxRolloutStep{Pause: modelv1.PauseManual})))
 	expectCapacity(n, "web", 2)
-	n.UpdateBox("web", withNewImage)
-	awaitStep(n, "web", 1, 0)
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.AwaitStep("web", 1, 0)
 	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonProgressing, "step 1 of 1", "without traffic", "kubectl modelbox promote web")
 	awaitReplicas(n, "web", 2, 2)
 	expectSelected(n, "web", framework.Image)
@@ -192,17 +183,17 @@ func TestBlueGreen(t *testing.T) {
 	})
 	n.AwaitReady("web")
 	awaitNoCandidate(n, "web")
-	expectImages(n, "web", map[string]int{framework.NewImage: 2})
+	n.AwaitImages("web", map[string]int{framework.NewImage: 2})
 	framework.ExpectEqual(t, "selector of the Service", map[string]string{modelv1.SelectorLabel: "web"}, n.GetService("web").Spec.Selector)
 }
 
 // expectWeights rolls a new image of a box with a route out: the candidate gets exactly its weight, once it is available.
 func expectWeights(n *framework.Namespace, client gatewayclient.Interface, name string) {
 	n.T.Helper()
-	n.UpdateBox(name, withSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 10, Pause: modelv1.PauseManual}))
+	n.UpdateBox(name, framework.WithSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 10, Pause: modelv1.PauseManual}))
 	n.AwaitReady(name)
-	n.UpdateBox(name, withNewImage)
-	awaitStep(n, name, 1, 10)
+	n.UpdateBox(name, framework.WithImage(framework.NewImage))
+	n.AwaitStep(name, 1, 10)
 	n.Eventually("the route has the weights", func() error {
 		route, err := client.GatewayV1().HTTPRoutes(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
 		if err != nil {
@@ -224,18 +215,6 @@ func expectWeights(n *framework.Namespace, client gatewayclient.Interface, name 
 	}
 	n.AwaitReady(name)
 	awaitNoCandidate(n, name)
-}
-
-// awaitStep waits until the rollout of the box has reached the step, in which the new revision has that percentage of the traffic.
-func awaitStep(n *framework.Namespace, name string, step, weight int32) {
-	n.T.Helper()
-	n.AwaitBox(name, fmt.Sprintf("is in step %d with %d%% of the traffic", step, weight), func(box *modelv1.ModelBox) error {
-		rollout := box.Status.Rollout
-		if rollout == nil || ptr.Deref(rollout.Step, 0) != step || ptr.Deref(rollout.Weight, -1) != weight {
-			return fmt.Errorf("its rollout is %+v", rollout)
-		}
-		return framework.CheckCondition(box, modelv1.ConditionProgressing, metav1.ConditionTrue, modelv1.ReasonProgressing)
-	})
 }
 
 // awaitReplicas waits until the Deployment of the box and its candidate have the numbers of available pods.
@@ -273,25 +252,6 @@ func awaitNoCandidate(n *framework.Namespace, name string) {
 			if count, err := list(options); err != nil || count > 0 {
 				return fmt.Errorf("%d left: %w", count, err)
 			}
-		}
-		return nil
-	})
-}
-
-// expectImages waits until the box has that many pods of each image, and no others.
-func expectImages(n *framework.Namespace, name string, want map[string]int) {
-	n.T.Helper()
-	n.Eventually(fmt.Sprintf("the pods of %s have the images %v", name, want), func() error {
-		pods, err := n.LivePods(name)
-		if err != nil {
-			return err
-		}
-		got := map[string]int{}
-		for i := range pods {
-			got[pods[i].Spec.Containers[0].Image]++
-		}
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			return fmt.Errorf("they have %v", got)
 		}
 		return nil
 	})
