@@ -146,6 +146,7 @@ func failRollout(n *framework.Namespace, workload modelv1.Workload, failure *rol
 	}
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) {
 		spec.PodTemplate, spec.Envs = nil, []corev1.EnvVar{framework.EnvValue("FIXED", "true")}
+		spec.ProgressDeadlineSeconds = nil // A slow machine may need longer than the deadline.
 	})
 	box = n.AwaitReady("web")
 	framework.ExpectEqual(t, "phase in the end", modelv1.RolloutComplete, box.Status.Rollout.Phase)
