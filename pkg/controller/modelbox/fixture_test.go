@@ -30,6 +30,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
 	boxfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 	modellisters "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/listers/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -45,6 +46,8 @@ type testController struct {
 	routes    *informers.Optional
 	boxCache  cache.Indexer
 	events    chan string
+	// prometheus is that of the next controller, nil for none.
+	prometheus rollouts.Prometheus
 }
 
 // newTestController returns a controller that sees the box, and a cluster with the given objects that it does not see.
@@ -109,6 +112,7 @@ func (f *testController) newController(t testing.TB) {
 		Autoscalers:      f.informers.Kube.Autoscaling().V2().HorizontalPodAutoscalers(),
 		MountFailures:    f.informers.MountFailures.Events().V1().Events(),
 		CreationFailures: f.informers.CreationFailures.Events().V1().Events(),
+		Prometheus:       f.prometheus,
 		CacheHealth:      f.informers.Health,
 		Recorder:         recorder,
 		Clock:            clock.RealClock{},

@@ -25,6 +25,7 @@ func candidateOf(available int32) *appsv1.Deployment {
 
 func TestProgressingInSteps(t *testing.T) {
 	until := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	const aCheck = "check errors: 1 of 2 measurements"
 	inStep := func(step int32) *modelv1.ModelBoxRolloutStatus {
 		return &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: &step}
 	}
@@ -33,27 +34,33 @@ func TestProgressingInSteps(t *testing.T) {
 		rolloutType modelv1.RolloutType
 		rollout     *modelv1.ModelBoxRolloutStatus
 		awaits      bool
+		check       string
 		candidate   *appsv1.Deployment
 		want        string
 	}{
-		{"no step", modelv1.RolloutCanary, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing}, false, nil, "2 of 2 replicas are available"},
-		{"without a candidate yet", modelv1.RolloutCanary, inStep(1), false, nil,
+		{"no step", modelv1.RolloutCanary, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing}, false, "", nil, "2 of 2 replicas are available"},
+		{"without a candidate yet", modelv1.RolloutCanary, inStep(1), false, "", nil,
 			"step 1 of 2: 25% of the traffic for the new revision; 2 of 2 replicas are available"},
-		{"pods that are not available", modelv1.RolloutCanary, inStep(1), false, candidateOf(1),
+		{"pods that are not available", modelv1.RolloutCanary, inStep(1), false, "", candidateOf(1),
 			"step 1 of 2: 25% of the traffic for the new revision; 1 of 2 pods of the new revision available"},
-		{"a pause", modelv1.RolloutCanary, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To[int32](1), NextStepAt: &until}, false, candidateOf(2),
+		{"a pause", modelv1.RolloutCanary, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To[int32](1), NextStepAt: &until}, false, "", candidateOf(2),
 			"step 1 of 2: 25% of the traffic for the new revision; paused until 2026-01-02T03:04:05Z"},
-		{"a step that waits", modelv1.RolloutCanary, inStep(2), true, candidateOf(2),
+		{"a pause with a check", modelv1.RolloutCanary, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To[int32](1), NextStepAt: &until}, false, aCheck, candidateOf(2),
+			"step 1 of 2: 25% of the traffic for the new revision; paused until 2026-01-02T03:04:05Z; waiting for " + aCheck},
+		{"a check", modelv1.RolloutCanary, inStep(1), false, aCheck, candidateOf(2), "step 1 of 2: 25% of the traffic for the new revision; waiting for " + aCheck},
+		{"a step that waits with a check", modelv1.RolloutCanary, inStep(2), true, aCheck, candidateOf(2),
+			`step 2 of 2: 50% of the traffic for the new revision; waiting for "kubectl modelbox promote web"; ` + aCheck},
+		{"a step that waits", modelv1.RolloutCanary, inStep(2), true, "", candidateOf(2),
 			`step 2 of 2: 50% of the traffic for the new revision; waiting for "kubectl modelbox promote web"`},
-		{"after the steps", modelv1.RolloutCanary, inStep(3), false, candidateOf(2),
+		{"after the steps", modelv1.RolloutCanary, inStep(3), false, "", candidateOf(2),
 			"all steps are over, and the new revision takes the place of the stable one: 2 of 2 replicas are available"},
 		{"an abort", modelv1.RolloutCanary, &modelv1.ModelBoxRolloutStatus{
 			Phase: modelv1.RolloutRolledBack, Reason: modelv1.RolloutAborted, Message: `user "anna" aborted it`, Stable: &modelv1.ModelBoxRolloutRevision{Name: "web-1", Generation: 1},
-		}, false, nil, `the rollout was aborted: user "anna" aborted it; rolled back to revision web-1 of generation 1: 2 of 2 replicas are available; ` +
+		}, false, "", nil, `the rollout was aborted: user "anna" aborted it; rolled back to revision web-1 of generation 1: 2 of 2 replicas are available; ` +
 			`to go on, change the spec, or run "kubectl modelbox retry web" or "kubectl modelbox rollback web"`},
-		{"blue-green", modelv1.RolloutBlueGreen, inStep(1), false, candidateOf(0),
+		{"blue-green", modelv1.RolloutBlueGreen, inStep(1), false, "", candidateOf(0),
 			"step 1 of 1: the new revision without traffic; 0 of 2 pods of the new revision available"},
-		{"blue-green after the switch", modelv1.RolloutBlueGreen, inStep(2), false, candidateOf(2),
+		{"blue-green after the switch", modelv1.RolloutBlueGreen, inStep(2), false, "", candidateOf(2),
 			"all steps are over, and the new revision takes the place of the stable one: 2 of 2 replicas are available"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -64,7 +71,7 @@ func TestProgressingInSteps(t *testing.T) {
 				}
 			})
 			observed := &status.Observation{Workload: workloadOf(completeDeployment()), Candidate: workloadOf(row.candidate),
-				Rollout: status.RolloutObservation{Status: row.rollout, AwaitsPromotion: row.awaits}}
+				Rollout: status.RolloutObservation{Status: row.rollout, AwaitsPromotion: row.awaits, AwaitedCheck: row.check}}
 			conditions := status.ConditionsOf(box, observed)
 			check(t, "message", row.want, messageOf(t, conditions, modelv1.ConditionProgressing))
 			isComplete := row.rollout.Step == nil && row.rollout.Phase == modelv1.RolloutProgressing
