@@ -6,7 +6,8 @@
 #
 #   hack/go-test.sh <step> <module> "<package>..." [flag...]
 #
-# hack/verify-lint.sh runs go vet, so it does not run here.
+# hack/verify-lint.sh runs go vet, so it does not run here. Test programs are linked without what only a debugger needs, which takes a
+# quarter of the time.
 #
 # Where CI is set, it repeats a test that fails once, and names it as flaky at the end: a test that fails on a machine that
 # others use too costs one test, not the whole run.
@@ -37,7 +38,7 @@ TIMEFORMAT='%R %U %S'
 {
   time "${tools}/gotestsum" --format=pkgname-and-test-fails --format-hide-empty-pkg --hide-summary=skipped \
     --jsonfile="${record}.json" "${repeat[@]}" --packages="${packages}" -- \
-    -vet=off -exec "${tools}/testtimes exec ${record}.cpu" "$@" 2>&4 || status=$?
+    -vet=off -ldflags=-w -exec "${tools}/testtimes exec ${record}.cpu" "$@" 2>&4 || status=$?
 } 4>&2 2>"${record}.total"
 
 if [[ -s "${record}.flaky" ]]; then
