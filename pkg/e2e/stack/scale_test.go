@@ -41,13 +41,14 @@ func TestChainIsWrittenOnce(t *testing.T) {
 			components = append(components, component(chainName(i), chainName(i-1)))
 		}
 	}
-	byThemselves := measure(t, "boxes by themselves", func(n *framework.Namespace) int {
+	m := newMeter(t)
+	byThemselves := m.measure(t, "boxes by themselves", func(n *framework.Namespace) int {
 		for i := range components {
 			n.CreateReadyBox(&modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: components[i].Name}, Spec: *components[i].Box})
 		}
 		return length
 	})
-	inStack := measure(t, "in a stack", func(n *framework.Namespace) int {
+	inStack := m.measure(t, "in a stack", func(n *framework.Namespace) int {
 		awaitReadyStacks(createStackIn(n, components...).Namespace, 1, length)
 		return length
 	})
@@ -61,7 +62,8 @@ func TestManyStacksAreWrittenOnce(t *testing.T) {
 	t.Parallel()
 	count := framework.Setting(t, stacksVariable, fewStacks, strconv.Atoi)
 	boxes := count * componentsOfMany
-	byThemselves := measure(t, "boxes by themselves", func(n *framework.Namespace) int {
+	m := newMeter(t)
+	byThemselves := m.measure(t, "boxes by themselves", func(n *framework.Namespace) int {
 		concurrently(boxes, func(i int) {
 			box := component(fmt.Sprintf("box-%d", i)).Box
 			if _, err := n.Boxes.Create(n.Ctx, &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("box-%d", i)}, Spec: *box}, metav1.CreateOptions{}); err != nil {
@@ -71,7 +73,7 @@ func TestManyStacksAreWrittenOnce(t *testing.T) {
 		awaitReadyBoxes(n, boxes)
 		return boxes
 	})
-	inStacks := measure(t, "in stacks", func(n *framework.Namespace) int {
+	inStacks := m.measure(t, "in stacks", func(n *framework.Namespace) int {
 		concurrently(count, func(i int) {
 			stack := &modelv1.ModelStack{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("stack-%d", i)}}
 			stack.Spec.Components = layers()
@@ -165,24 +167,36 @@ func (c cost) String() string {
 		c.seconds, c.cpu, c.memory/(1<<20), each(c.childWrites), each(c.boxWrites), each(c.stackWrites))
 }
 
-// measure returns the cost of an idle server to start boxes. bring starts them and returns their number. The test fails if a child
-// is written more than once, or if anything is written after all boxes are Ready, including resyncs.
-func measure(t *testing.T, what string, bring func(*framework.Namespace) int) cost {
+// meter measures the cost of boxes for the server of a control plane.
+type meter struct {
+	plane *framework.ControlPlane
+	// components is the number of all boxes in the control plane.
+	components int
+}
+
+func newMeter(t *testing.T) *meter {
+	t.Helper()
+	return &meter{plane: framework.NewControlPlane(t, framework.ServerFlags("--modelbox-resync-period=10s")...)}
+}
+
+// measure returns the cost to start boxes. bring starts them and returns their number. The test fails if a child is written more than
+// once, or if anything is written after all boxes are Ready, including resyncs.
+func (m *meter) measure(t *testing.T, what string, bring func(*framework.Namespace) int) cost {
 	t.Helper()
 	var made cost
-	t.Run(what, func(t *testing.T) { made = measureIn(t, bring) })
+	t.Run(what, func(t *testing.T) { made = m.measureIn(m.plane.NewNamespace(t), bring) })
 	return made
 }
 
-func measureIn(t *testing.T, bring func(*framework.Namespace) int) cost {
+func (m *meter) measureIn(n *framework.Namespace, bring func(*framework.Namespace) int) cost {
+	t := n.T
 	t.Helper()
-	plane := framework.NewControlPlane(t, framework.ServerFlags("--modelbox-resync-period=10s")...)
-	n := plane.NewNamespace(t)
-	begun, spent := time.Now(), processMetric(n, "process_cpu_seconds_total")
+	begun, spent, resident := time.Now(), processMetric(n, "process_cpu_seconds_total"), processMetric(n, "process_resident_memory_bytes")
 	made := cost{components: bring(n)}
 	made.seconds = time.Since(begun).Seconds()
 	made.cpu = processMetric(n, "process_cpu_seconds_total") - spent
-	made.memory = processMetric(n, "process_resident_memory_bytes")
+	made.memory = processMetric(n, "process_resident_memory_bytes") - resident
+	m.components += made.components
 
 	time.Sleep(5 * time.Second) // for the last status writes of rollouts
 	children, models := n.Audit.ClusterWrites(), n.Audit.BoxWrites()
@@ -207,8 +221,8 @@ func measureIn(t *testing.T, bring func(*framework.Namespace) int) cost {
 		}
 	}
 	reconciles := reconcileCount(n)
-	framework.Eventually(t, timeout(made.components), "the server has looked at everything again", func() error {
-		if now := reconcileCount(n); now < reconciles+2*float64(made.components) {
+	framework.Eventually(t, timeout(m.components), "the server has looked at everything again", func() error {
+		if now := reconcileCount(n); now < reconciles+2*float64(m.components) {
 			return fmt.Errorf("it has looked %.0f times", now-reconciles)
 		}
 		return nil
