@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
-	"strings"
-	"unicode"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/jsonname"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
@@ -279,7 +278,7 @@ func addFields(t reflect.Type, known map[reflect.Type][]structField) {
 		for kind.Kind() == reflect.Pointer {
 			kind = kind.Elem()
 		}
-		name := jsonName(f)
+		name := jsonname.Of(f)
 		key := t.Name() + "." + name
 		if _, isLimited := maxima[key]; !f.IsExported() || name == "-" || !hasFields(kind) && !isLimited {
 			continue
@@ -288,20 +287,4 @@ func addFields(t reflect.Type, known map[reflect.Type][]structField) {
 		fields = append(fields, structField{index: i, name: name, key: key})
 	}
 	known[t] = fields
-}
-
-// jsonName returns the name of the field in the served version. Fields of internal types have no tags, but the same names.
-func jsonName(f reflect.StructField) string {
-	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-	if name != "" || f.Anonymous || options == "inline" {
-		return name
-	}
-	capitals := strings.IndexFunc(f.Name, unicode.IsLower)
-	switch {
-	case capitals < 0: // an abbreviation alone
-		capitals = len(f.Name)
-	case capitals > 1: // an abbreviation and the first letter of the next word
-		capitals--
-	}
-	return strings.ToLower(f.Name[:capitals]) + f.Name[capitals:]
 }
