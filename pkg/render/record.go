@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/decodedsize"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/jsonform"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/unknownfields"
 )
 
@@ -116,9 +116,8 @@ func DecodeRecord(value string, into Recordable, limits RecordLimits) error {
 	if err := into.Unmarshal(data); err != nil {
 		return fmt.Errorf("decoding the object of a record: %w", err)
 	}
-	// Some values in protobuf have no JSON form, such as an IntOrString of a third type. A list with such an object could not be
-	// encoded.
-	if err := json.NewEncoder(io.Discard).Encode(into); err != nil {
+	// A list with a value without a JSON form could not be encoded.
+	if err := jsonform.Find(into); err != nil {
 		return fmt.Errorf("decoding the object of a record: it has no JSON form: %w", err)
 	}
 	if into.GetName() == "" || into.GetNamespace() == "" || into.GetUID() == "" {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	corev1 "k8s.io/api/core/v1"
@@ -55,6 +56,12 @@ func TestDecodeRecordRefusesWhatIsNotWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	late := box.DeepCopy()
+	late.CreationTimestamp = metav1.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+	withYear, err := late.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, value := range map[string]string{
 		"nothing":                 "",
 		"no base64":               "{}",
@@ -66,6 +73,7 @@ func TestDecodeRecordRefusesWhatIsNotWhole(t *testing.T) {
 		"twice":                   changed(func(data []byte) []byte { return append(data, data[1:]...) }),
 		"another checksum":        changed(func(data []byte) []byte { data[len(data)-5]++; return data }),
 		"what JSON does not have": packed(withThird),
+		"a year of five digits":   packed(withYear),
 		"no box":                  packed([]byte("no protobuf")),
 		"a box without a name":    packed(nameless),
 		"more than the limit":     strings.Repeat("A", limits.Value+4),
