@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/jsonform"
 )
 
 // placeholderKind marks a placeholder. No other internal object has a kind: the codec clears it.
@@ -48,7 +50,7 @@ func (c *codec) Decode(data []byte, defaults *schema.GroupVersionKind, into runt
 	return c.placeholder(namespace, name), &placeholderKind, nil
 }
 
-// decode decodes an object of objectType. It returns an error for any other data, and never panics.
+// decode decodes an object of objectType that has a JSON form. It returns an error for any other data, and never panics.
 func (c *codec) decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (object runtime.Object, kind *schema.GroupVersionKind, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -60,6 +62,9 @@ func (c *codec) decode(data []byte, defaults *schema.GroupVersionKind, into runt
 	}
 	if got := reflect.TypeOf(object); got != c.objectType {
 		return nil, kind, fmt.Errorf("the object is a %s, but must be a %s", got, c.objectType)
+	}
+	if found := jsonform.Find(object); found != nil {
+		return nil, kind, found
 	}
 	return object, kind, nil
 }

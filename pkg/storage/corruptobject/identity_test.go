@@ -27,7 +27,13 @@ func protobufOfType(t *testing.T, typeMeta runtime.TypeMeta, namespace, name str
 	if err != nil {
 		t.Fatal(err)
 	}
-	envelope, err := (&runtime.Unknown{TypeMeta: typeMeta, Raw: append(raw, more...)}).Marshal()
+	return stored(t, typeMeta, append(raw, more...))
+}
+
+// stored returns the stored encoding of an object in protobuf.
+func stored(t *testing.T, typeMeta runtime.TypeMeta, raw []byte) string {
+	t.Helper()
+	envelope, err := (&runtime.Unknown{TypeMeta: typeMeta, Raw: raw}).Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,14 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/storage"
@@ -42,7 +44,17 @@ func bystander() *modelv1.ModelBox { return box("mail", "2") }
 func realBytes(t testing.TB) (stored, record []byte) {
 	t.Helper()
 	web := box("web", "1")
-	raw, err := web.Marshal()
+	value, err := recordAnnotation(deploymentOf(&testing.T{}, web))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return storedBytes(t, web), []byte(value)
+}
+
+// storedBytes returns the stored value of a box.
+func storedBytes(t testing.TB, box *modelv1.ModelBox) []byte {
+	t.Helper()
+	raw, err := box.Marshal()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,11 +62,36 @@ func realBytes(t testing.TB) (stored, record []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := recordAnnotation(deploymentOf(&testing.T{}, web))
-	if err != nil {
-		t.Fatal(err)
+	return append([]byte("k8s\x00"), envelope...)
+}
+
+// TestValuesWithoutAJSONFormHarmNothingElse stores boxes that can be decoded from protobuf, but not encoded as JSON and decoded again.
+func TestValuesWithoutAJSONFormHarmNothingElse(t *testing.T) {
+	t.Parallel()
+	_, record := realBytes(t)
+	etcd := startEtcd(t)
+	for _, row := range []struct {
+		name   string
+		change func(*modelv1.ModelBox)
+	}{
+		{"a rolling update", func(box *modelv1.ModelBox) { box.Spec.RollingUpdate.Type = 51 }},
+		{"a limit of a rolling update", func(box *modelv1.ModelBox) {
+			box.Spec.RollingUpdate = &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject, MaxSurge: &intstr.IntOrString{Type: 51}}
+		}},
+		{"a port", func(box *modelv1.ModelBox) {
+			box.Spec.Ports = []corev1.ServicePort{{Port: 80, TargetPort: intstr.IntOrString{Type: -1}}}
+		}},
+		{"a time", func(box *modelv1.ModelBox) {
+			box.CreationTimestamp = metav1.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+		}},
+		{"managed fields", func(box *modelv1.ModelBox) {
+			box.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl", FieldsV1: metav1.NewFieldsV1("{a")}}
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			expectNoHarm(t, etcd, storedBytes(t, box("web", "1", row.change)), record)
+		})
 	}
-	return append([]byte("k8s\x00"), envelope...), []byte(value)
 }
 
 // FuzzStoredAndRecordedBytes stores bytes as a box and records bytes on a Deployment.
