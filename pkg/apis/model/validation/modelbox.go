@@ -115,6 +115,7 @@ func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) fi
 	spec := &box.Spec
 	pod := podContextOfBox(spec)
 	return validate.UntilMaxErrors(ctx, path,
+		func() field.ErrorList { return validateJSONForm(spec, path) },
 		func() field.ErrorList { return validateMainContainer(spec, pod, path) },
 		func() field.ErrorList { return validateRollout(spec, path) },
 		func() field.ErrorList { return validateRolloutSteps(box, path.Child("rollout")) },
