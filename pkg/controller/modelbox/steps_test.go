@@ -480,6 +480,23 @@ func TestChangesInTheMiddleOfSteps(t *testing.T) {
 				spec.Rollout.Steps = spec.Rollout.Steps[:min(1, len(spec.Rollout.Steps))]
 			})
 		}, "nginx:2"},
+		{"a lower weight", func(t *testing.T, s *stepsTest) {
+			s.promote(t)
+			s.run(t)
+			s.changeBox(t, func(spec *modelv1.ModelBoxSpec) {
+				if len(spec.Rollout.Steps) > 1 {
+					spec.Rollout.Steps = slices.Clone(spec.Rollout.Steps)
+					spec.Rollout.Steps[0].Weight, spec.Rollout.Steps[1].Weight = 1, 1
+				}
+			})
+		}, "nginx:2"},
+		{"fewer steps in the last one", func(t *testing.T, s *stepsTest) {
+			s.promote(t)
+			s.run(t)
+			s.changeBox(t, func(spec *modelv1.ModelBoxSpec) {
+				spec.Rollout.Steps = spec.Rollout.Steps[:min(1, len(spec.Rollout.Steps))]
+			})
+		}, "nginx:2"},
 		{"more pods", func(t *testing.T, s *stepsTest) {
 			s.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Replicas = ptr.To[int32](9) })
 		}, "nginx:2"},

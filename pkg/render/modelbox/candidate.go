@@ -52,7 +52,7 @@ func candidate(steps *Steps, isHalted bool) ([]runtime.ApplyConfiguration, error
 // own, named after their content: those of the stable pods have the same names otherwise.
 func candidateBox(steps *Steps) *modelv1.ModelBox {
 	box := *steps.box
-	box.Spec.Replicas = ptr.To(steps.NewReplicas())
+	box.Spec.Replicas = ptr.To(steps.candidateReplicas())
 	box.Spec.Configs = slices.Clone(box.Spec.Configs)
 	for i := range box.Spec.Configs {
 		if config := &box.Spec.Configs[i]; config.Rollout == modelv1.ConfigRolloutRestart {

@@ -30,6 +30,8 @@ type Steps struct {
 	stable *modelv1.ModelBox
 	// hash is PodsHash of the box.
 	hash string
+	// stableAvailable is the number of available pods of the Deployment of the box.
+	stableAvailable int32
 	// isReplaced says that the steps are over, and the Deployment has no stable pods any more.
 	isReplaced bool
 }
@@ -96,8 +98,10 @@ func newSteps(box, stable *modelv1.ModelBox, hash string, live Live) (*Steps, er
 	if rollout := box.Status.Rollout; rollout.PodsHash == hash {
 		steps.Number = min(ptr.Deref(rollout.Step, 1), steps.Count()+1)
 	}
-	deployment, isDeployment := live.Workload.(*appsv1.Deployment)
-	steps.isReplaced = isDeployment && steps.IsOver() && steps.hasReplaced(deployment)
+	if deployment, isDeployment := live.Workload.(*appsv1.Deployment); isDeployment {
+		steps.stableAvailable = deployment.Status.AvailableReplicas
+		steps.isReplaced = steps.IsOver() && steps.hasReplaced(deployment)
+	}
 	return steps, nil
 }
 
@@ -138,6 +142,22 @@ func (s *Steps) NewReplicas() int32 {
 		return s.Replicas
 	}
 	return helper.CanaryReplicas(s.weight(), s.Replicas, SplitsTraffic(s.box))
+}
+
+// candidateReplicas returns the number of pods of the candidate. If it is to have fewer pods than it has, because a change of the box
+// has lowered the weight, it keeps its pods until its traffic has moved, or until other pods serve in their place.
+func (s *Steps) candidateReplicas() int32 {
+	replicas, rollout := s.NewReplicas(), s.box.Status.Rollout
+	switch traffic := rollout.Traffic; {
+	case rollout.Candidate == nil || s.HasFormerCandidate():
+		return replicas
+	case sharesReplicas(s.box):
+		return max(replicas, min(rollout.Candidate.AvailableReplicas, s.Replicas-s.stableAvailable))
+	case traffic != nil && traffic.Service == modelv1.TrafficToStable:
+		return max(replicas, min(rollout.Candidate.AvailableReplicas, helper.CanaryReplicas(traffic.Weight, s.Replicas, true)))
+	default:
+		return replicas
+	}
 }
 
 // weight returns the weight of the current step. When the steps are over, it is that of the last one.
