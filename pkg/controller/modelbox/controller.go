@@ -192,6 +192,9 @@ func New(p ControllerParameters) (*Controller, error) {
 		Wait:           func() { c.children.Wait() },
 	})
 	c.storage = storage.New(c.For, c.kubeClient, p.Claims.Informer().GetIndexer())
+	if p.Prometheus != nil {
+		p.Prometheus = &countingPrometheus{p.Prometheus, c.metrics.prometheusQueries}
+	}
 	c.rollouts = rollouts.New(c.For, c.kubeClient, c.kinds, p.Prometheus)
 	deployments.Written = c.rollouts.Record.Annotated
 	c.setEngine(c.newEngine())

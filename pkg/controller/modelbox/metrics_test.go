@@ -144,8 +144,8 @@ func TestMetricsFollowTheConventions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(families) != 6 {
-		t.Errorf("got %d metrics, want 6:\n%s", len(families), text.String())
+	if len(families) != 7 {
+		t.Errorf("got %d metrics, want 7:\n%s", len(families), text.String())
 	}
 	problems, err := testutil.NewPromLinter(strings.NewReader(text.String())).Lint()
 	if err != nil {

@@ -68,7 +68,10 @@ func NewClient(config Config) (*Client, error) {
 // Error is an error with a message for the users of boxes. The message says nothing of the network of the server, which Unwrap has.
 type Error struct {
 	Message string
-	cause   error
+	// IsQueryRefused says that Prometheus has reported an error in the query.
+	IsQueryRefused bool
+
+	cause error
 }
 
 // Error implements error.
@@ -84,7 +87,7 @@ func (c *Client) Query(ctx context.Context, query string) ([]float64, error) {
 	form := url.Values{"query": {query}, "timeout": {Timeout.String()}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, strings.NewReader(form.Encode()))
 	if err != nil {
-		return nil, &Error{"the request cannot be made", err}
+		return nil, &Error{Message: "the request cannot be made", cause: err}
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Accept", "application/json")
@@ -98,13 +101,13 @@ func (c *Client) Query(ctx context.Context, query string) ([]float64, error) {
 	case err != nil:
 		return nil, unanswered(ctx, err)
 	case len(body) > maxAnswerBytes:
-		return nil, &Error{fmt.Sprintf("its answer is larger than %d bytes", maxAnswerBytes), nil}
+		return nil, &Error{Message: fmt.Sprintf("its answer is larger than %d bytes", maxAnswerBytes)}
 	case resp.StatusCode != http.StatusOK:
 		return nil, refused(resp.StatusCode, body)
 	}
 	values, err := parseAnswer(body)
 	if err != nil {
-		return nil, &Error{"its answer is not the answer of a Prometheus", err}
+		return nil, &Error{Message: "its answer is not the answer of a Prometheus", cause: err}
 	}
 	return values, nil
 }
@@ -112,20 +115,21 @@ func (c *Client) Query(ctx context.Context, query string) ([]float64, error) {
 // unanswered is the error of a query without an answer.
 func unanswered(ctx context.Context, err error) *Error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &Error{fmt.Sprintf("no answer within %s", Timeout), err}
+		return &Error{Message: fmt.Sprintf("no answer within %s", Timeout), cause: err}
 	}
-	return &Error{"the connection failed", err}
+	return &Error{Message: "the connection failed", cause: err}
 }
 
 // refused is the error of a query that was refused. Only Prometheus itself says what is wrong with a query, and nothing else.
 func refused(status int, body []byte) *Error {
-	message := fmt.Sprintf("it answers with status %d", status)
+	refusal := &Error{Message: fmt.Sprintf("it answers with status %d", status)}
 	var answer answer
 	isAboutQuery := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
 	if isAboutQuery && json.Unmarshal(body, &answer) == nil && answer.Status == "error" {
-		message += ": " + strings.ToValidUTF8(answer.Error[:min(len(answer.Error), maxErrorBytes)], "")
+		refusal.IsQueryRefused = true
+		refusal.Message += ": " + strings.ToValidUTF8(answer.Error[:min(len(answer.Error), maxErrorBytes)], "")
 	}
-	return &Error{message, nil}
+	return refusal
 }
 
 // answer is the answer of the API of Prometheus to a query.

@@ -6,6 +6,7 @@ package prometheus
 import (
 	"context"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -75,6 +76,11 @@ func TestQuery(t *testing.T) {
 			}
 			if message := messageOf(err); message != row.err {
 				t.Errorf("got %q, want %q", message, row.err)
+			}
+			var refusal *Error
+			isRefused := errors.As(err, &refusal) && refusal.IsQueryRefused
+			if want := row.status == http.StatusBadRequest || row.status == http.StatusUnprocessableEntity; isRefused != want {
+				t.Errorf("the query is refused: %t, want %t", isRefused, want)
 			}
 		})
 	}
