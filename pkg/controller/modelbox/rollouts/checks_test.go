@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -287,27 +286,6 @@ func TestLostStatusDoesNotRepeatAQuery(t *testing.T) {
 	if c.observe(t, time.Minute); len(c.queries) != 2 {
 		t.Errorf("got %q", c.queries)
 	}
-}
-
-func TestNumberOfQueriesAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		running, most := make(chan struct{}, 100), 0
-		m := newMeasurements(answerFunc(func(context.Context, string) ([]float64, error) {
-			running <- struct{}{}
-			most = max(most, len(running))
-			time.Sleep(time.Second)
-			<-running
-			return nil, nil
-		}))
-		for i := range 2 * maxConcurrentQueries {
-			state := &modelv1.ModelBoxRolloutCheckStatus{Name: strings.Repeat("a", i+1)}
-			m.start(t.Context(), reconciler.KeyOf(&modelv1.ModelBox{}), "up", state, time.Now())
-		}
-		time.Sleep(time.Minute)
-		if most != maxConcurrentQueries {
-			t.Errorf("%d at a time", most)
-		}
-	})
 }
 
 func TestFailedCheckFailsTheRollout(t *testing.T) {

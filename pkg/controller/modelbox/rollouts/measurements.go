@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// maxConcurrentQueries is the number of queries for all boxes that wait for an answer at the same time.
-	maxConcurrentQueries = 10
 	// measurementTimeout is how long a reconcile waits for the answers to the queries that it starts.
 	measurementTimeout = time.Second
 	// measurementRecheck is after how long a box is requeued whose queries were not answered in this time.
@@ -35,11 +33,11 @@ type measurements struct {
 	*reconciler.Memory[map[string]*measurement]
 
 	prometheus Prometheus
-	slots      chan struct{}
+	slots      *querySlots
 }
 
 func newMeasurements(prometheus Prometheus) *measurements {
-	return &measurements{reconciler.NewMemory[map[string]*measurement](), prometheus, make(chan struct{}, maxConcurrentQueries)}
+	return &measurements{reconciler.NewMemory[map[string]*measurement](), prometheus, newQuerySlots()}
 }
 
 // measurement is a query and the answer to it.
@@ -86,12 +84,8 @@ func (m *measurements) start(ctx context.Context, box types.NamespacedName, quer
 	known[state.Name] = started
 	go func() {
 		defer close(started.done)
-		select {
-		case m.slots <- struct{}{}:
-			defer func() { <-m.slots }()
-			started.values, started.err = m.prometheus.Query(ctx, query)
-		case <-ctx.Done():
-			started.err = ctx.Err()
+		if err := m.slots.do(ctx, box.Namespace, func() { started.values, started.err = m.prometheus.Query(ctx, query) }); err != nil {
+			started.err = err
 		}
 	}()
 	return started, true
