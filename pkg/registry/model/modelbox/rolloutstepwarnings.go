@@ -107,9 +107,9 @@ func stepsOfUpdate(box, old *model.ModelBox) (steps, obstacle string) {
 		replicas = *old.Status.DesiredReplicas
 	}
 	if modelboxrender.IsBlueGreen(served) {
-		return describeBlueGreen(served, replicas), ""
+		return describeBlueGreen(served, replicas) + describeChecks(box), ""
 	}
-	return describeCanary(box, modelboxrender.SplitsTraffic(served), replicas), ""
+	return describeCanary(box, modelboxrender.SplitsTraffic(served), replicas) + describeChecks(box), ""
 }
 
 func haveSameTarget(a, b corev1.ServicePort) bool {
@@ -162,5 +162,21 @@ func describePause(box, pause string) string {
 		return fmt.Sprintf(" until %q", "kubectl modelbox promote "+box)
 	default:
 		return " for " + pause
+	}
+}
+
+// describeChecks names the checks of a rollout, as the end of a sentence. It is empty if there are none.
+func describeChecks(box *model.ModelBox) string {
+	var names []string
+	for _, check := range checksOf(box) {
+		names = append(names, check.Name)
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return "; each step waits for check " + names[0]
+	default:
+		return "; each step waits for checks " + strings.Join(names, ", ")
 	}
 }

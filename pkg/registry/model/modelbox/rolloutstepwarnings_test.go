@@ -121,6 +121,15 @@ func stable(t *testing.T, box *model.ModelBox) {
 	box.Status.Rollout = &model.ModelBoxRolloutStatus{Phase: model.RolloutComplete, PodsHash: hash, Stable: &model.ModelBoxRolloutRevision{PodsHash: hash, Generation: 1, Name: "web-1"}}
 }
 
+// checked gives the rollouts of a box checks with these names.
+func checked(names ...string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) {
+		for _, name := range names {
+			box.Spec.Rollout.Checks = append(box.Spec.Rollout.Checks, model.ModelBoxRolloutCheck{Name: name})
+		}
+	}
+}
+
 func TestWarningsOfRolloutsInSteps(t *testing.T) {
 	type change = func(*model.ModelBox)
 	canary := inSteps(model.RolloutCanary, step(25, "5m"), step(50, "Manual"))
@@ -157,6 +166,9 @@ func TestWarningsOfRolloutsInSteps(t *testing.T) {
 		{"blue-green without traffic", []change{pods(4), inSteps(model.RolloutBlueGreen, step(0, "10m")), func(box *model.ModelBox) { box.Spec.Ports = nil }}, nil, []change{newImage},
 			[]string{"rolls 4 pods in steps: 4 pods of the new revision beside the others for 10m, then all"}},
 
+		{"a check", []change{pods(4), canary, checked("error-rate")}, nil, []change{newImage}, []string{"rolls 4 pods in steps: " + toHalf + "; each step waits for check error-rate"}},
+		{"blue-green with checks", []change{pods(4), inSteps(model.RolloutBlueGreen), checked("error-rate", "latency")}, nil, []change{newImage},
+			[]string{"rolls 4 pods in steps: 4 pods of the new revision without traffic, then all of the traffic; each step waits for checks error-rate, latency"}},
 		{"a paused box", []change{pods(4), canary, paused}, nil, []change{newImage}, []string{"will roll 4 pods in steps when the box is unpaused: " + toHalf}},
 		{"another change in the middle of a rollout", []change{pods(4), canary}, []change{image("nginx:2"), progressing}, []change{image("nginx:3")},
 			[]string{"rolls up to 4 pods in steps: " + toHalf}},
