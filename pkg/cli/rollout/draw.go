@@ -26,12 +26,13 @@ type drawing struct {
 	lines  []string
 }
 
-// addBox adds a box: how its rollout gets on, and a bar for each revision.
+// addBox adds a box: how its rollout gets on, a bar for each revision, and its checks.
 func (d *drawing) addBox(indent, name string, v *boxView, withBars bool) {
 	s := boxState(v.box)
 	d.addState(indent, name, phaseOf(v.box, s), s, v.deadline())
 	if withBars {
 		d.addBars(indent+"  ", v.bars(d.now), max(cliutil.DesiredReplicas(v.box), 1), s)
+		d.addChecks(indent+"  ", v.box)
 	}
 }
 

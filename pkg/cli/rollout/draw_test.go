@@ -106,6 +106,19 @@ func TestDrawing(t *testing.T) {
 			candidate.Spec.Containers = []corev1.Container{{Image: "nginx:1.9.1"}}
 			v.pods, v.revisions = []*corev1.Pod{old, old, old, candidate}, twoRevisions[:1]
 		}},
+		"checks": {colour: true, view: func(v *boxView) {
+			five := func(name string) modelv1.ModelBoxRolloutCheck {
+				return modelv1.ModelBoxRolloutCheck{Name: name, Count: ptr.To[int32](5)}
+			}
+			v.box.Spec.Rollout = &modelv1.ModelBoxRollout{Checks: []modelv1.ModelBoxRolloutCheck{five("errors"), five("latency"), five("load"), {Name: "queue"}}}
+			v.box.Status.Rollout.Checks = []modelv1.ModelBoxRolloutCheckStatus{
+				{Name: "errors", Successes: 2, Value: "0.01"},
+				{Name: "latency", Successes: 4, Failures: 1, Value: "0.7", Message: "0.7 is more than 0.5"},
+				{Name: "load", Successes: 5, Inconclusive: 2, Message: "no data"},
+				{Name: "queue", Successes: 1, Value: "0"},
+				{Name: "removed", Successes: 1, Value: "0"},
+			}
+		}},
 		"statefulset": {view: func(v *boxView) {
 			v.box.Status.Rollout = nil
 			v.pods = []*corev1.Pod{newPod(revisionLabel, "web-5d8f7c9b6", 100), newPod(revisionLabel, "web-7c9b65d8f", 100)}
