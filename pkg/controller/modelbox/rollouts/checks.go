@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
@@ -202,8 +201,8 @@ func record(ctx context.Context, check *modelv1.ModelBoxRolloutCheck, state *mod
 		state.Inconclusive++
 		state.Message = "the result is not a number"
 	default:
-		state.Value = strconv.FormatFloat(values[0], 'g', 6, 64)
-		if state.Message = violation(check, values[0], state.Value); state.Message != "" {
+		state.Value = decimal(values[0])
+		if state.Message = violation(check, values[0]); state.Message != "" {
 			state.Failures++
 		} else {
 			state.Successes++
@@ -212,22 +211,22 @@ func record(ctx context.Context, check *modelv1.ModelBoxRolloutCheck, state *mod
 }
 
 // violation says which limit of the check the value exceeds. It is empty if the value exceeds none.
-func violation(check *modelv1.ModelBoxRolloutCheck, value float64, text string) string {
-	switch {
-	case check.Max != nil && value > check.Max.AsApproximateFloat64():
-		return fmt.Sprintf("%s is more than %s", text, decimal(check.Max))
-	case check.Min != nil && value < check.Min.AsApproximateFloat64():
-		return fmt.Sprintf("%s is less than %s", text, decimal(check.Min))
-	default:
-		return ""
+func violation(check *modelv1.ModelBoxRolloutCheck, value float64) string {
+	if check.Max != nil {
+		if limit := check.Max.AsApproximateFloat64(); value > limit {
+			return fmt.Sprintf("%s is more than %s", decimal(value), decimal(limit))
+		}
 	}
+	if check.Min != nil {
+		if limit := check.Min.AsApproximateFloat64(); value < limit {
+			return fmt.Sprintf("%s is less than %s", decimal(value), decimal(limit))
+		}
+	}
+	return ""
 }
 
-// decimal returns the quantity without a suffix. AsDec changes its receiver, and boxes in the cache must not change.
-func decimal(quantity *resource.Quantity) string {
-	limit := quantity.DeepCopy()
-	return limit.AsDec().String()
-}
+// decimal returns a value, or a limit, as users read it.
+func decimal(value float64) string { return strconv.FormatFloat(value, 'g', 6, 64) }
 
 // failureOf says why the check fails the rollout. It is empty if it does not.
 func failureOf(check *modelv1.ModelBoxRolloutCheck, state *modelv1.ModelBoxRolloutCheckStatus) string {

@@ -92,12 +92,12 @@ func TestResultsOfAMeasurement(t *testing.T) {
 		{"a value within the limits", []float64{0.0123456789}, nil, modelv1.ModelBoxRolloutCheckStatus{Successes: 1, Value: "0.0123457"}, "", ""},
 		{"the greatest value", []float64{0.05}, nil, modelv1.ModelBoxRolloutCheckStatus{Successes: 1, Value: "0.05"}, "", ""},
 		{"the least value", []float64{-1}, nil, modelv1.ModelBoxRolloutCheckStatus{Successes: 1, Value: "-1"}, "", ""},
-		{"too much", []float64{0.2}, nil, modelv1.ModelBoxRolloutCheckStatus{Failures: 1, Value: "0.2", Message: "0.2 is more than 0.050"},
-			"check error-rate: 0 of 1 measurements (0.2 is more than 0.050)", "check error-rate: 0.2 is more than 0.050"},
+		{"too much", []float64{0.2}, nil, modelv1.ModelBoxRolloutCheckStatus{Failures: 1, Value: "0.2", Message: "0.2 is more than 0.05"},
+			"check error-rate: 0 of 1 measurements (0.2 is more than 0.05)", "check error-rate: 0.2 is more than 0.05"},
 		{"too little", []float64{-2}, nil, modelv1.ModelBoxRolloutCheckStatus{Failures: 1, Value: "-2", Message: "-2 is less than -1"},
 			"check error-rate: 0 of 1 measurements (-2 is less than -1)", "check error-rate: -2 is less than -1"},
-		{"infinity", []float64{math.Inf(1)}, nil, modelv1.ModelBoxRolloutCheckStatus{Failures: 1, Value: "+Inf", Message: "+Inf is more than 0.050"},
-			"check error-rate: 0 of 1 measurements (+Inf is more than 0.050)", "check error-rate: +Inf is more than 0.050"},
+		{"infinity", []float64{math.Inf(1)}, nil, modelv1.ModelBoxRolloutCheckStatus{Failures: 1, Value: "+Inf", Message: "+Inf is more than 0.05"},
+			"check error-rate: 0 of 1 measurements (+Inf is more than 0.05)", "check error-rate: +Inf is more than 0.05"},
 		{"no data", nil, nil, modelv1.ModelBoxRolloutCheckStatus{Inconclusive: 1, Message: "no data"},
 			"check error-rate: 0 of 1 measurements (no data)", ""},
 		{"not a number", []float64{math.NaN()}, nil, modelv1.ModelBoxRolloutCheckStatus{Inconclusive: 1, Message: "the result is not a number"},
@@ -166,7 +166,7 @@ func TestFailureLimit(t *testing.T) {
 		t.Errorf("without data: %+v", verdict)
 	}
 	c.values = []float64{2}
-	want := "check error-rate: 2 is more than 0.050; 2 measurements of the step have failed, and failureLimit is 1"
+	want := "check error-rate: 2 is more than 0.05; 2 measurements of the step have failed, and failureLimit is 1"
 	if verdict := c.observe(t, 30*time.Second); verdict.failure != want {
 		t.Errorf("got %q, want %q", verdict.failure, want)
 	}
