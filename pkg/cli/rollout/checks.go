@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/terminal"
 )
@@ -42,7 +43,7 @@ func colourOfCheck(check *modelv1.ModelBoxRolloutCheck, state *modelv1.ModelBoxR
 	switch {
 	case state.Message != "" && state.Value != "":
 		return terminal.Red
-	case state.Message == "" && state.Successes >= ptr.Deref(check.Count, 1):
+	case helper.IsCheckMet(check, state):
 		return terminal.Green
 	default:
 		return terminal.Yellow

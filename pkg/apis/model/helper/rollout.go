@@ -3,6 +3,12 @@
 
 package helper
 
+import (
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
 // CandidateNameSuffix follows the name of a box in the name of its candidate Deployment and of the Service of that.
 const CandidateNameSuffix = "-canary"
 
@@ -44,4 +50,10 @@ func SharePercent(part, whole int32) int32 {
 		return 0
 	}
 	return int32((int64(part)*100 + int64(whole)/2) / int64(whole))
+}
+
+// IsCheckMet returns whether the check with these results has had its successes, and the last measurement is one of them. Otherwise, a
+// rollout would continue without an answer of Prometheus.
+func IsCheckMet(check *modelv1.ModelBoxRolloutCheck, results *modelv1.ModelBoxRolloutCheckStatus) bool {
+	return results.Message == "" && results.Successes >= ptr.Deref(check.Count, 1)
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
@@ -85,8 +86,8 @@ func (r *Reconciler) observeChecks(ctx context.Context, box *modelv1.ModelBox, s
 			verdict.failure = failureOf(check, state)
 		}
 	}
-	verdict.areMet = !slices.ContainsFunc(checks, func(check modelv1.ModelBoxRolloutCheck) bool { return !isMet(&check, next.Checks) })
 	verdict.awaited = describeAwaited(checks, next.Checks)
+	verdict.areMet = verdict.awaited == ""
 	return verdict, nil
 }
 
@@ -241,18 +242,11 @@ func failureOf(check *modelv1.ModelBoxRolloutCheck, state *modelv1.ModelBoxRollo
 	}
 }
 
-// isMet returns whether the check has had its successes, and the last measurement is one of them. Otherwise, a rollout would go on
-// without an answer of Prometheus.
-func isMet(check *modelv1.ModelBoxRolloutCheck, states []modelv1.ModelBoxRolloutCheckStatus) bool {
-	i := slices.IndexFunc(states, func(state modelv1.ModelBoxRolloutCheckStatus) bool { return state.Name == check.Name })
-	return i >= 0 && states[i].Message == "" && states[i].Successes >= ptr.Deref(check.Count, 1)
-}
-
 // describeAwaited describes a check that the rollout waits for, preferably one with a message. It is empty if there is none.
 func describeAwaited(checks []modelv1.ModelBoxRolloutCheck, states []modelv1.ModelBoxRolloutCheckStatus) string {
 	var awaited string
 	for i := range checks {
-		if isMet(&checks[i], states) {
+		if helper.IsCheckMet(&checks[i], &states[i]) {
 			continue
 		}
 		description := fmt.Sprintf("check %s: %d of %d measurements", checks[i].Name, states[i].Successes, ptr.Deref(checks[i].Count, 1))
