@@ -41,7 +41,7 @@ func withCheck(check modelv1.ModelBoxRolloutCheck, rolloutType modelv1.RolloutTy
 // TestChecksOfRollouts rolls new images out that have one error a pod.
 func TestChecksOfRollouts(t *testing.T) {
 	prometheus := newPrometheus(t)
-	plane := framework.NewControlPlane(t, framework.ServerFlags("--prometheus-url=http://"+prometheus.address)...)
+	plane := framework.NewControlPlane(t, framework.ServerFlags("--prometheus-url="+prometheus.URL)...)
 	prometheus.plane.Store(plane)
 
 	half := modelv1.ModelBoxRolloutStep{Weight: 50}
@@ -115,10 +115,10 @@ func TestChecksOfRollouts(t *testing.T) {
 	t.Run("Prometheus is away", func(t *testing.T) {
 		n := plane.NewNamespace(t)
 		n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2), withCheck(checkOf(errorsOfCanary, "1"), modelv1.RolloutCanary, half)))
-		prometheus.stop(t)
+		prometheus.Stop(t)
 		n.UpdateBox("web", framework.WithImage(framework.NewImage))
 		n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonProgressing, "check errors: 0 of 1 measurements", "cannot query Prometheus")
-		prometheus.start(t)
+		prometheus.Start(t)
 		n.AwaitReady("web")
 		n.AwaitImages("web", map[string]int{framework.NewImage: 2})
 	})
