@@ -207,6 +207,10 @@ test-rendered: ## Compare what is applied for 1,000 random boxes with what their
 test-availability: build ## Stop, kill and cut off one of three servers, etcd and kube-apiserver under requests, and count what fails
 	@MODELBOX_E2E_AVAILABILITY=1 go test ./pkg/e2e/server -run '^TestAvailability$$' -timeout 20m -v
 
+.PHONY: test-traffic
+test-traffic: build test-images prometheus ## Release good and bad versions in every way under requests, and count what fails and who answers (Linux, root)
+	@MODELBOX_E2E_TRAFFIC=1 go test ./pkg/e2e/containers -run '^TestReleasesLoseNoRequest$$' -timeout 90m -v
+
 .PHONY: test-migrate
 test-migrate: build ## Move 500 boxes from a CustomResourceDefinition to the server, and back
 	@MODELBOX_E2E_MIGRATED_BOXES=500 go test ./pkg/e2e/migrate -timeout 60m -v

@@ -27,10 +27,12 @@ const (
 // application is the server and its state.
 type application struct {
 	version     string
+	status      int
 	port        int
 	listenAfter time.Duration
 
 	unready, dead, stopping atomic.Bool
+	answers                 atomic.Int64
 	listener                net.Listener
 	memory                  memory
 }

@@ -38,6 +38,7 @@ func run(args []string) error {
 	}
 	var app application
 	flags.StringVar(&app.version, "version", "", "what the application says it is")
+	statusFile := flags.String("status-file", "", "file with the HTTP status of responses with the version (default 200)")
 	flags.IntVar(&app.port, "port", 80, "TCP port to listen on")
 	flags.DurationVar(&app.listenAfter, "listen-after", 0, "how long the start takes until the port is open")
 	memory := flags.Int("memory", 0, "mebibytes of memory to take at the start")
@@ -46,6 +47,10 @@ func run(args []string) error {
 	}
 	switch {
 	case flags.NArg() == 0:
+		var err error
+		if app.status, err = readStatus(*statusFile); err != nil {
+			return err
+		}
 		app.memory.take(*memory)
 		return app.serve()
 	case flags.Arg(0) == "append" && flags.NArg() == 3:

@@ -19,7 +19,8 @@ func (a *application) routes() http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, "version %s on %s\n", a.version, hostname())
 	})
-	mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, a.version) })
+	mux.HandleFunc("GET /version", a.answerVersion)
+	mux.HandleFunc("GET /metrics", a.metrics)
 	mux.HandleFunc("GET /environment/{name}", environment)
 	mux.HandleFunc("GET /files/{path...}", files)
 	// Whom it reaches.

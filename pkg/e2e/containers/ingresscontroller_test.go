@@ -19,6 +19,8 @@ import (
 	networkinglisters "k8s.io/client-go/listers/networking/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	gatewaylisters "sigs.k8s.io/gateway-api/pkg/client/listers/apis/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
@@ -48,14 +50,32 @@ type ingressController struct {
 	class, proxy string
 	address      string
 	ingresses    networkinglisters.IngressNamespaceLister
-	backends     *backends
-	changed      chan struct{}
-	loaded       string
-	reloads      atomic.Int32
+	// routes is nil in a cluster that does not serve HTTPRoutes.
+	routes    gatewaylisters.HTTPRouteNamespaceLister
+	backends  *backends
+	factories []informerFactory
+	informers []cache.SharedIndexInformer
+	changed   chan struct{}
+	// loaded has what the proxy has loaded, nil for nothing.
+	loaded  atomic.Pointer[nginx]
+	reloads atomic.Int32
+}
+
+// informerFactory starts and stops informers.
+type informerFactory interface {
+	Start(stop <-chan struct{})
+	Shutdown()
 }
 
 // startIngressController starts a controller that runs until the test ends.
 func startIngressController(n *framework.Namespace, class, proxy string) *ingressController {
+	n.T.Helper()
+	c := newIngressController(n, class, proxy)
+	c.start()
+	return c
+}
+
+func newIngressController(n *framework.Namespace, class, proxy string) *ingressController {
 	n.T.Helper()
 	address, _, err := net.SplitHostPort(nodePortAddress(n, proxy, 80))
 	if err != nil {
@@ -64,7 +84,7 @@ func startIngressController(n *framework.Namespace, class, proxy string) *ingres
 	factory := informers.NewSharedInformerFactoryWithOptions(n.ControlPlane.KubeClient, 0, informers.WithNamespace(n.Name))
 	ingresses, services := factory.Networking().V1().Ingresses(), factory.Core().V1().Services()
 	slices, secrets := factory.Discovery().V1().EndpointSlices(), factory.Core().V1().Secrets()
-	c := &ingressController{
+	return &ingressController{
 		n: n, class: class, proxy: proxy, address: address,
 		ingresses: ingresses.Lister().Ingresses(n.Name),
 		backends: &backends{
@@ -72,26 +92,38 @@ func startIngressController(n *framework.Namespace, class, proxy string) *ingres
 			slices:   slices.Lister().EndpointSlices(n.Name),
 			secrets:  secrets.Lister().Secrets(n.Name),
 		},
-		changed: make(chan struct{}, 1),
+		changed:   make(chan struct{}, 1),
+		factories: []informerFactory{factory},
+		informers: []cache.SharedIndexInformer{ingresses.Informer(), services.Informer(), slices.Informer(), secrets.Informer()},
 	}
-	for _, informer := range []cache.SharedIndexInformer{ingresses.Informer(), services.Informer(), slices.Informer(), secrets.Informer()} {
+}
+
+// start starts the controller, which runs until the test ends.
+func (c *ingressController) start() {
+	c.n.T.Helper()
+	var haveSynced []cache.InformerSynced
+	for _, informer := range c.informers {
 		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(any) { c.enqueue() },
 			UpdateFunc: func(any, any) { c.enqueue() },
 			DeleteFunc: func(any) { c.enqueue() },
 		}); err != nil {
-			n.T.Fatal(err)
+			c.n.T.Fatal(err)
 		}
+		haveSynced = append(haveSynced, informer.HasSynced)
 	}
-	factory.Start(n.Ctx.Done())
-	factory.WaitForCacheSync(n.Ctx.Done())
+	for _, factory := range c.factories {
+		factory.Start(c.n.Ctx.Done())
+	}
+	cache.WaitForCacheSync(c.n.Ctx.Done(), haveSynced...)
 	var worker sync.WaitGroup
 	worker.Go(c.work)
-	n.T.Cleanup(func() {
+	c.n.T.Cleanup(func() {
 		worker.Wait()
-		factory.Shutdown()
+		for _, factory := range c.factories {
+			factory.Shutdown()
+		}
 	})
-	return c
 }
 
 // enqueue enqueues a sync of everything. One sync is enough for all changes until it begins.
@@ -127,7 +159,11 @@ func (c *ingressController) sync() error {
 			ingresses = append(ingresses, ingress)
 		}
 	}
-	if err := c.load(ingresses); err != nil {
+	routes, err := c.listRoutes()
+	if err != nil {
+		return err
+	}
+	if err := c.load(ingresses, routes); err != nil {
 		return err
 	}
 	for _, ingress := range ingresses {
@@ -138,16 +174,20 @@ func (c *ingressController) sync() error {
 	return nil
 }
 
-func (c *ingressController) load(ingresses []*networkingv1.Ingress) error {
-	configuration, err := nginxConfiguration(ingresses, c.backends)
-	if err != nil || configuration == c.loaded {
+func (c *ingressController) load(ingresses []*networkingv1.Ingress, routes []*gatewayv1.HTTPRoute) error {
+	nginx, err := newNginx(ingresses, routes, c.backends)
+	if err != nil || equality.Semantic.DeepEqual(nginx, c.loaded.Load()) {
+		return err
+	}
+	configuration, err := nginx.configuration()
+	if err != nil {
 		return err
 	}
 	run := framework.RunKubectl(c.n.Kubectl.Command("exec", "--stdin", "deployment/"+c.proxy, "--", "/bin/busybox", "sh", "-c", loadConfiguration), configuration)
 	if run.Err != nil {
 		return fmt.Errorf("loading the configuration of the proxy: %w\n%s%s", run.Err, run.Stderr, configuration)
 	}
-	c.loaded = configuration
+	c.loaded.Store(nginx)
 	c.reloads.Add(1)
 	return nil
 }

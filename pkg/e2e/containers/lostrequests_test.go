@@ -33,7 +33,7 @@ func noRequestIsLost(n *framework.Namespace) {
 	}{
 		{"rolling updates", updateTimes(rollingUpdates), []string{"1", "2"}},
 		{"scaling down", scaleDown, []string{"1"}},
-		{"deleted pods", deleteOneByOne, []string{"1"}},
+		{"deleted pods", deleteOneByOne("web"), []string{"1"}},
 	} {
 		n.T.Run(test.name, func(t *testing.T) {
 			n := n.In(t)
@@ -75,22 +75,25 @@ func scaleDown(n *framework.Namespace) {
 	n.AwaitReady("web")
 }
 
-func deleteOneByOne(n *framework.Namespace) {
-	pods, err := n.LivePods("web")
-	if err != nil {
-		n.T.Fatal(err)
-	}
-	for _, pod := range pods {
-		if err := n.Pods.Delete(n.Ctx, pod.Name, metav1.DeleteOptions{}); err != nil {
+// deleteOneByOne deletes the pods of a box. Each is deleted when the former one is replaced.
+func deleteOneByOne(box string) func(n *framework.Namespace) {
+	return func(n *framework.Namespace) {
+		pods, err := n.LivePods(box)
+		if err != nil {
 			n.T.Fatal(err)
 		}
-		n.Eventually("pod "+pod.Name+" is replaced", func() error {
-			live, err := n.LivePods("web")
-			if err != nil {
-				return err
+		for _, pod := range pods {
+			if err := n.Pods.Delete(n.Ctx, pod.Name, metav1.DeleteOptions{}); err != nil {
+				n.T.Fatal(err)
 			}
-			return areReady(live, servingPods)
-		})
+			n.Eventually("pod "+pod.Name+" is replaced", func() error {
+				live, err := n.LivePods(box)
+				if err != nil {
+					return err
+				}
+				return areReady(live, servingPods)
+			})
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	corelisters "k8s.io/client-go/listers/core/v1"
 	discoverylisters "k8s.io/client-go/listers/discovery/v1"
 	"k8s.io/utils/ptr"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
 // nginxTemplate sends each request to one pod, without retries with other pods.
@@ -35,6 +36,13 @@ upstream {{$name}} {
     keepalive 32;
 }
 {{end}}
+{{range $variable, $shares := .Splits}}
+split_clients $request_id {{$variable}} {
+{{- range $shares}}
+    {{if .IsLast}}*{{else}}{{printf "%.2f%%" .Percent}}{{end}} {{.Upstream}};
+{{- end}}
+}
+{{end}}
 {{range $host, $server := .Servers}}
 server {
     listen 80;
@@ -46,7 +54,7 @@ server {
 {{- end}}
 {{- range $location, $upstream := $server.Locations}}
     location {{$location}} {
-        {{if index $.Upstreams $upstream}}proxy_pass http://{{$upstream}}{{else}}return 503{{end}};
+        {{if or (index $.Upstreams $upstream) (index $.Splits $upstream)}}proxy_pass http://{{$upstream}}{{else}}return 503{{end}};
     }
 {{- end}}
 }
@@ -56,60 +64,93 @@ server {
 type nginx struct {
 	// Upstreams are the addresses of ready pods.
 	Upstreams map[string][]string
+	// Splits are variables whose value is one of several upstreams, chosen at random for each request. The proxy responds with 502
+	// to the requests for an upstream without pods.
+	Splits map[string][]nginxShare
 	// Servers are by host.
 	Servers map[string]*nginxServer
 }
 
+// nginxShare is the share of an upstream in the requests.
+type nginxShare struct {
+	Upstream string
+	Percent  float64
+	// IsLast says that all requests that are left are for this upstream.
+	IsLast bool
+}
+
 type nginxServer struct {
 	Certificate *corev1.Secret
-	// Locations have the names of upstreams.
+	// Locations have the names of upstreams or of splits.
 	Locations map[string]string
 }
 
-// nginxConfiguration returns the configuration for the Ingresses, with routes to their pods. Each of their rules must have a host.
-func nginxConfiguration(ingresses []*networkingv1.Ingress, backends *backends) (string, error) {
-	nginx := nginx{Upstreams: map[string][]string{}, Servers: map[string]*nginxServer{}}
+// newNginx returns the values for the Ingresses and the HTTPRoutes, with routes to their pods. Each of them must have hosts.
+func newNginx(ingresses []*networkingv1.Ingress, routes []*gatewayv1.HTTPRoute, backends *backends) (*nginx, error) {
+	nginx := &nginx{Upstreams: map[string][]string{}, Splits: map[string][]nginxShare{}, Servers: map[string]*nginxServer{}}
 	for _, ingress := range ingresses {
 		for _, rule := range ingress.Spec.Rules {
-			server := nginx.Servers[rule.Host]
-			if server == nil {
-				server = &nginxServer{Locations: map[string]string{}}
-				nginx.Servers[rule.Host] = server
-			}
+			server := nginx.server(rule.Host)
 			for _, path := range rule.HTTP.Paths {
-				backend := path.Backend.Service
-				upstream := fmt.Sprintf("%s-%d", backend.Name, backend.Port.Number)
-				addresses, err := backends.addresses(backend)
+				upstream, err := nginx.addUpstream(path.Backend.Service.Name, path.Backend.Service.Port.Number, backends)
 				if err != nil {
-					return "", err
+					return nil, err
 				}
-				if len(addresses) > 0 {
-					nginx.Upstreams[upstream] = addresses
-				}
-				for _, location := range nginxLocations(path) {
+				for _, location := range nginxLocations(path.Path, ptr.Deref(path.PathType, "") == networkingv1.PathTypeExact) {
 					server.Locations[location] = upstream
 				}
 			}
 			certificate, err := backends.certificate(ingress, rule.Host)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			server.Certificate = certificate
 		}
 	}
+	for _, route := range routes {
+		if err := nginx.addRoute(route, backends); err != nil {
+			return nil, err
+		}
+	}
+	return nginx, nil
+}
+
+// server returns the server of a host.
+func (x *nginx) server(host string) *nginxServer {
+	if x.Servers[host] == nil {
+		x.Servers[host] = &nginxServer{Locations: map[string]string{}}
+	}
+	return x.Servers[host]
+}
+
+// addUpstream adds the ready pods of a Service, and returns their name.
+func (x *nginx) addUpstream(service string, port int32, backends *backends) (string, error) {
+	upstream := fmt.Sprintf("%s-%d", service, port)
+	addresses, err := backends.addresses(service, port)
+	if err != nil {
+		return "", err
+	}
+	if len(addresses) > 0 {
+		x.Upstreams[upstream] = addresses
+	}
+	return upstream, nil
+}
+
+// configuration returns the configuration of the proxy.
+func (x *nginx) configuration() (string, error) {
 	var configuration strings.Builder
-	if err := nginxTemplate.Execute(&configuration, nginx); err != nil {
+	if err := nginxTemplate.Execute(&configuration, x); err != nil {
 		return "", err
 	}
 	return configuration.String(), nil
 }
 
 // nginxLocations returns the locations for a path. A prefix in nginx is by characters, and a prefix in an Ingress by path elements.
-func nginxLocations(path networkingv1.HTTPIngressPath) []string {
-	folder := strings.TrimSuffix(path.Path, "/")
+func nginxLocations(path string, isExact bool) []string {
+	folder := strings.TrimSuffix(path, "/")
 	switch {
-	case ptr.Deref(path.PathType, "") == networkingv1.PathTypeExact:
-		return []string{"= " + path.Path}
+	case isExact:
+		return []string{"= " + path}
 	case folder == "":
 		return []string{"/"}
 	default:
@@ -117,26 +158,26 @@ func nginxLocations(path networkingv1.HTTPIngressPath) []string {
 	}
 }
 
-// backends has the objects that Ingresses refer to.
+// backends has the objects that Ingresses and HTTPRoutes refer to.
 type backends struct {
 	services corelisters.ServiceNamespaceLister
 	slices   discoverylisters.EndpointSliceNamespaceLister
 	secrets  corelisters.SecretNamespaceLister
 }
 
-// addresses returns the sorted addresses of the ready pods of a Service.
-func (b *backends) addresses(backend *networkingv1.IngressServiceBackend) ([]string, error) {
-	service, err := b.services.Get(backend.Name)
+// addresses returns the sorted addresses of the ready pods of a port of a Service.
+func (b *backends) addresses(name string, number int32) ([]string, error) {
+	service, err := b.services.Get(name)
 	if err != nil {
 		return nil, ignoreNotFound(err)
 	}
-	found, err := b.slices.List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: backend.Name}))
+	found, err := b.slices.List(labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: name}))
 	if err != nil {
 		return nil, err
 	}
 	var addresses []string
 	for _, servicePort := range service.Spec.Ports {
-		if servicePort.Port != backend.Port.Number {
+		if servicePort.Port != number {
 			continue
 		}
 		for _, slice := range found {

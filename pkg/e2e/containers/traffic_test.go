@@ -5,6 +5,7 @@ package containers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -22,6 +23,10 @@ const (
 	trafficClients = 8
 	// trafficPause is the time between two requests of a client.
 	trafficPause = 20 * time.Millisecond
+
+	// The responses of the newer version of the application: its version, and the same with status 500.
+	newAppVersion = "2"
+	badAnswer     = "2 with status 500"
 )
 
 // traffic has clients that continuously send requests to a box.
@@ -73,11 +78,54 @@ func (t *traffic) ask(ctx context.Context, transport *http.Transport, url string
 func (t *traffic) count(answer string, err error, began time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if isBadAnswer(err) {
+		t.answers[badAnswer]++
+		return
+	}
 	if err != nil {
 		t.failures = append(t.failures, fmt.Sprintf("%s, after %s: %v", began.Format("15:04:05.000"), time.Since(began), err))
 		return
 	}
 	t.answers[answer]++
+}
+
+// isBadAnswer returns whether the error is a response of the newer version of the application itself, and not of what is on the way
+// to it.
+func isBadAnswer(err error) bool {
+	var status *framework.StatusError
+	return errors.As(err, &status) && status.Code == http.StatusInternalServerError && status.Body == newAppVersion
+}
+
+// requests returns the number of requests by response, and of those that failed.
+func (t *traffic) requests() (answers map[string]int, failed int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.answers), len(t.failures)
+}
+
+// measure returns the number of the next requests by response, at least as many requests as wanted.
+func (t *traffic) measure(n *framework.Namespace, wanted int) (answers map[string]int) {
+	n.T.Helper()
+	before, _ := t.requests()
+	n.Eventually(fmt.Sprintf("%d requests have a response", wanted), func() error {
+		answers, _ = t.requests()
+		for answer, count := range before {
+			answers[answer] -= count
+		}
+		if measured := sum(answers); measured < wanted {
+			return fmt.Errorf("%d have one", measured)
+		}
+		return nil
+	})
+	return answers
+}
+
+func sum(answers map[string]int) int {
+	total := 0
+	for _, count := range answers {
+		total += count
+	}
+	return total
 }
 
 // end stops the traffic, and waits until every request has a response or has failed.
@@ -90,10 +138,7 @@ func (t *traffic) end() {
 func (t *traffic) expectNoneLost(n *framework.Namespace, answers ...string) {
 	n.T.Helper()
 	t.end()
-	requests := len(t.failures)
-	for _, count := range t.answers {
-		requests += count
-	}
+	requests := len(t.failures) + sum(t.answers)
 	n.T.Logf("%d requests, %d failed; by answer: %v", requests, len(t.failures), t.answers)
 	if len(t.failures) > 0 {
 		n.T.Errorf("%d of %d requests failed:\n%s", len(t.failures), requests, strings.Join(t.failures, "\n"))

@@ -9,7 +9,16 @@ import (
 	"net/http"
 )
 
-// Answer returns the body of the response to a request. For another status than 200, it returns an error with the body.
+// StatusError is a response with another status than 200.
+type StatusError struct {
+	Code         int
+	Status, Body string
+}
+
+// Error returns the status and the body of the response.
+func (e *StatusError) Error() string { return fmt.Sprintf("%s: %s", e.Status, e.Body) }
+
+// Answer returns the body of the response to a request. For another status than 200, it returns a StatusError.
 func Answer(client *http.Client, request *http.Request) (string, error) {
 	response, err := client.Do(request)
 	if err != nil {
@@ -21,7 +30,7 @@ func Answer(client *http.Client, request *http.Request) (string, error) {
 		return "", err
 	}
 	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("%s: %s", response.Status, body)
+		return "", &StatusError{Code: response.StatusCode, Status: response.Status, Body: string(body)}
 	}
 	return string(body), nil
 }

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package containers
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// release is a new version of a box that runs, with clients that send requests to the box through a proxy.
+type release struct {
+	n          *framework.Namespace
+	controller *ingressController
+	box        string
+	traffic    *traffic
+	// requests is the number of requests to measure a share.
+	requests int
+}
+
+// releaseCase is what a release does, and what its clients get.
+type releaseCase struct {
+	name string
+	// box changes the box before its release.
+	box func(*modelv1.ModelBoxSpec)
+	// isRouted says that the box has an HTTPRoute, and not an Ingress.
+	isRouted bool
+	// isShort says that the release also runs in the short form of the test.
+	isShort bool
+	change  func(*modelv1.ModelBoxSpec)
+	// follow observes the release until its end.
+	follow func(*release)
+	// answers are all responses that clients get.
+	answers []string
+	// maxBad is the maximum percentage of bad answers.
+	maxBad float64
+}
+
+// releases runs releases behind one proxy.
+type releases struct {
+	n          *framework.Namespace
+	controller *ingressController
+	visitor    *proxyVisitor
+	class      string
+	requests   int
+}
+
+func newReleases(n *framework.Namespace, requests int) *releases {
+	n.T.Helper()
+	if !hasImage("localcluster-nginx-1.tar") {
+		n.T.Skip("there is no image of a proxy")
+	}
+	class := n.Name // no other test has it
+	createIngressClass(n, class)
+	serveHTTPRoutes(n)
+	proxy := startProxy(n)
+	return &releases{n, startGatewayController(n, class, proxy), newProxyVisitor(n, proxy, nil), class, requests}
+}
+
+// run runs the release. Only the new version itself may fail requests, and no more of them than its share.
+func (r *releases) run(t *testing.T, name string, test *releaseCase) {
+	n := r.n.In(t)
+	host := name + ".example.com"
+	expose := framework.WithIngress(r.class, host)
+	if test.isRouted {
+		expose = withRoute(host)
+	}
+	n.CreateReadyBox(framework.NewBox(name, framework.WithImage(appImage), framework.WithReplicas(servingPods), checkedOften,
+		framework.WithConfig("app", modelv1.ConfigRolloutRestart, "200"), withArgs("-status-file=/etc/app/"+framework.ConfigFile), expose, test.box))
+	release := &release{n: n, controller: r.controller, box: name, requests: r.requests}
+	release.awaitShare(0)
+	url := "http://" + host + "/version"
+	r.visitor.awaitAnswer(n, url, http.StatusOK)
+
+	release.traffic = startTraffic(t, r.visitor.transport, url)
+	n.UpdateBox(name, test.change)
+	test.follow(release)
+	// A pod can lose requests as long as it exists.
+	awaitSettledPods(n, name, servingPods)
+	release.traffic.expectNoneLost(n, test.answers...)
+	answers, _ := release.traffic.requests()
+	if bad := 100 * float64(answers[badAnswer]) / float64(sum(answers)); bad > test.maxBad {
+		t.Errorf("the new version failed %.2f%% of the requests, want at most %v%%", bad, test.maxBad)
+	} else if answers[badAnswer] > 0 {
+		t.Logf("the new version failed %.2f%% of the requests", bad)
+	}
+	n.Kubectl.Run("delete", "modelbox", name)
+}
+
+// expectStep waits for a step, and checks that the new version gets its share of the requests.
+func (r *release) expectStep(step, weight int32) {
+	r.n.T.Helper()
+	r.n.AwaitStep(r.box, step, weight)
+	r.expectShare(weight)
+}
+
+// expectShare checks that the new version gets this percentage of the requests. The tolerance is four standard deviations of requests
+// that a proxy distributes at random: 2 percentage points for half of 10,000 requests.
+func (r *release) expectShare(weight int32) {
+	r.n.T.Helper()
+	r.awaitShare(weight)
+	answers := r.traffic.measure(r.n, r.requests)
+	total := sum(answers)
+	share, want := 100*float64(answers[newAppVersion]+answers[badAnswer])/float64(total), float64(weight)
+	tolerance := 4 * math.Sqrt(want*(100-want)/float64(total))
+	r.n.T.Logf("weight %d: %.2f%% of %d requests, by answer: %v", weight, share, total, answers)
+	if math.Abs(share-want) > tolerance {
+		r.n.T.Errorf("the new version has %.2f%% of %d requests, want %v%% with a tolerance of %.2f points", share, total, want, tolerance)
+	}
+}
+
+// awaitShare waits until the proxy sends this percentage of the requests to the ready pods of the new version.
+func (r *release) awaitShare(weight int32) {
+	r.n.T.Helper()
+	r.n.Eventually(fmt.Sprintf("the proxy sends %d%% of the requests to the new version", weight), func() error {
+		pods, err := r.n.LivePods(r.box)
+		if err != nil {
+			return err
+		}
+		addresses := map[string]bool{}
+		for i := range pods {
+			if pods[i].Spec.Containers[0].Image == newAppImage {
+				addresses[net.JoinHostPort(pods[i].Status.PodIP, "80")] = true
+			}
+		}
+		loaded := r.controller.loaded.Load()
+		share := loaded.shareOf(r.box+".example.com", func(address string) bool { return addresses[address] })
+		if math.Abs(share-float64(weight)) > 0.01 {
+			return fmt.Errorf("it sends %.2f%%: %+v", share, loaded)
+		}
+		return nil
+	})
+}
+
+func (r *release) promote(isFull bool) {
+	r.n.T.Helper()
+	if _, err := r.n.Boxes.CreatePromotion(r.n.Ctx, r.box, &modelv1.ModelBoxPromotion{Full: isFull}, metav1.CreateOptions{}); err != nil {
+		r.n.T.Fatal(err)
+	}
+}
+
+func (r *release) abort() {
+	r.n.T.Helper()
+	if _, err := r.n.Boxes.CreateAbort(r.n.Ctx, r.box, &modelv1.ModelBoxAbort{}, metav1.CreateOptions{}); err != nil {
+		r.n.T.Fatal(err)
+	}
+}
+
+// expectComplete waits until all pods have the new version.
+func (r *release) expectComplete() {
+	r.n.T.Helper()
+	r.n.AwaitReady(r.box)
+	r.awaitNoCandidate()
+	r.expectShare(100)
+}
+
+// expectRolledBack waits until the box is rolled back for the reason, and all pods are stable ones.
+func (r *release) expectRolledBack(reason string) {
+	r.n.T.Helper()
+	r.n.AwaitReadyCondition(r.box, metav1.ConditionFalse, modelv1.ReasonRolledBack)
+	framework.ExpectEqual(r.n.T, "reason of the failure", reason, r.n.GetBox(r.box).Status.Rollout.Reason)
+	r.awaitNoCandidate()
+	r.awaitStablePods()
+}
+
+// awaitStablePods waits until all pods are available and none has the new version.
+func (r *release) awaitStablePods() {
+	r.n.T.Helper()
+	r.n.AwaitImages(r.box, map[string]int{appImage: servingPods})
+	r.expectShare(0)
+}
+
+// awaitNoCandidate waits until the candidate is deleted.
+func (r *release) awaitNoCandidate() {
+	r.n.T.Helper()
+	r.n.Eventually("the candidate is gone", func() error {
+		_, err := r.n.Deployments.Get(r.n.Ctx, helper.CandidateName(r.box), metav1.GetOptions{})
+		return framework.CheckGone(err)
+	})
+}
