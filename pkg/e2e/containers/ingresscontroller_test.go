@@ -4,8 +4,12 @@
 package containers
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,8 +20,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/scheme"
 	networkinglisters "k8s.io/client-go/listers/networking/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/utils/ptr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gatewaylisters "sigs.k8s.io/gateway-api/pkg/client/listers/apis/v1"
@@ -59,6 +65,11 @@ type ingressController struct {
 	// loaded has what the proxy has loaded, nil for nothing.
 	loaded  atomic.Pointer[nginx]
 	reloads atomic.Int32
+	// changedAt is when the first change occurred that the proxy has not loaded.
+	mu        sync.Mutex
+	changedAt time.Time
+	// slowest is the longest time in which the proxy has loaded a change since takeSlowest.
+	slowest time.Duration
 }
 
 // informerFactory starts and stops informers.
@@ -128,6 +139,11 @@ func (c *ingressController) start() {
 
 // enqueue enqueues a sync of everything. One sync is enough for all changes until it begins.
 func (c *ingressController) enqueue() {
+	c.mu.Lock()
+	if c.changedAt.IsZero() {
+		c.changedAt = time.Now()
+	}
+	c.mu.Unlock()
 	select {
 	case c.changed <- struct{}{}:
 	default:
@@ -141,11 +157,28 @@ func (c *ingressController) work() {
 			return
 		case <-c.changed:
 		}
+		c.mu.Lock()
+		changedAt := c.changedAt
+		c.changedAt = time.Time{}
+		c.mu.Unlock()
 		if err := c.sync(); err != nil && c.n.Ctx.Err() == nil {
 			c.n.T.Logf("ingress controller: %v", err)
 			time.AfterFunc(ingressRetryPeriod, c.enqueue)
 		}
+		c.mu.Lock()
+		c.slowest = max(c.slowest, time.Since(changedAt))
+		c.mu.Unlock()
 	}
+}
+
+// takeSlowest returns the longest time from a change to when the proxy has loaded it, since the last call. Pods that stop can lose
+// requests if it is longer than they wait.
+func (c *ingressController) takeSlowest() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	slowest := c.slowest
+	c.slowest = 0
+	return slowest
 }
 
 func (c *ingressController) sync() error {
@@ -183,12 +216,34 @@ func (c *ingressController) load(ingresses []*networkingv1.Ingress, routes []*ga
 	if err != nil {
 		return err
 	}
-	run := framework.RunKubectl(c.n.Kubectl.Command("exec", "--stdin", "deployment/"+c.proxy, "--", "/bin/busybox", "sh", "-c", loadConfiguration), configuration)
-	if run.Err != nil {
-		return fmt.Errorf("loading the configuration of the proxy: %w\n%s%s", run.Err, run.Stderr, configuration)
+	if err := c.execute(loadConfiguration, configuration); err != nil {
+		return fmt.Errorf("loading the configuration of the proxy: %w\n%s", err, configuration)
 	}
 	c.loaded.Store(nginx)
 	c.reloads.Add(1)
+	return nil
+}
+
+// execute runs a command of a shell in the proxy. On a busy machine, kubectl would take seconds to start.
+func (c *ingressController) execute(command, stdin string) error {
+	pods, err := c.n.LivePods(c.proxy)
+	if err != nil {
+		return err
+	}
+	if len(pods) == 0 {
+		return errors.New("there is no pod of the proxy")
+	}
+	request := c.n.ControlPlane.KubeClient.CoreV1().RESTClient().Get().Namespace(c.n.Name).Resource("pods").Name(pods[0].Name).SubResource("exec").
+		VersionedParams(&corev1.PodExecOptions{Command: []string{"/bin/busybox", "sh", "-c", command}, Stdin: true, Stdout: true, Stderr: true}, scheme.ParameterCodec)
+	executor, err := remotecommand.NewWebSocketExecutor(c.n.ControlPlane.Config, http.MethodGet, request.URL().String())
+	if err != nil {
+		return err
+	}
+	var output bytes.Buffer
+	err = executor.StreamWithContext(c.n.Ctx, remotecommand.StreamOptions{Stdin: strings.NewReader(stdin), Stdout: &output, Stderr: &output})
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, output.String())
+	}
 	return nil
 }
 

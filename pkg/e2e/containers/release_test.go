@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -81,12 +82,14 @@ func (r *releases) run(t *testing.T, name string, test *releaseCase) {
 	url := "http://" + host + "/version"
 	r.visitor.awaitAnswer(n, url, http.StatusOK)
 
+	r.controller.takeSlowest()
 	release.traffic = startTraffic(t, r.visitor.transport, url)
 	n.UpdateBox(name, test.change)
 	test.follow(release)
 	// A pod can lose requests as long as it exists.
 	awaitSettledPods(n, name, servingPods)
 	release.traffic.expectNoneLost(n, test.answers...)
+	t.Logf("the proxy loaded each change within %s", r.controller.takeSlowest().Round(time.Millisecond))
 	answers, _ := release.traffic.requests()
 	if bad := 100 * float64(answers[badAnswer]) / float64(sum(answers)); bad > test.maxBad {
 		t.Errorf("the new version failed %.2f%% of the requests, want at most %v%%", bad, test.maxBad)
@@ -104,11 +107,16 @@ func (r *release) expectStep(step, weight int32) {
 }
 
 // expectShare checks that the new version gets this percentage of the requests. The tolerance is four standard deviations of requests
-// that a proxy distributes at random: 2 percentage points for half of 10,000 requests.
+// that a proxy distributes at random: 2 percentage points for half of 10,000 requests. All or none of the requests need no more than
+// a few of them.
 func (r *release) expectShare(weight int32) {
 	r.n.T.Helper()
 	r.awaitShare(weight)
-	answers := r.traffic.measure(r.n, r.requests)
+	requests := r.requests
+	if weight == 0 || weight == 100 {
+		requests = shortMeasurement
+	}
+	answers := r.traffic.measure(r.n, requests)
 	total := sum(answers)
 	share, want := 100*float64(answers[newAppVersion]+answers[badAnswer])/float64(total), float64(weight)
 	tolerance := 4 * math.Sqrt(want*(100-want)/float64(total))
