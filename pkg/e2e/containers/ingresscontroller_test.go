@@ -34,9 +34,10 @@ import (
 const (
 	// proxyImage is nginx. It only exists if it can be built from Debian packages.
 	proxyImage = "localcluster/nginx:1"
-	// loadConfiguration replaces the configuration of the proxy by the standard input. Requests in progress use the former
-	// configuration.
-	loadConfiguration = "cat >/etc/nginx/conf.d/ingresses.conf && /usr/sbin/nginx -s reload"
+	// loadConfiguration replaces the configuration of the proxy by the standard input, and ends when no process of the proxy has the
+	// former configuration any more. Requests in progress use it to their end.
+	loadConfiguration = `former=$(pgrep -P "$(cat /run/nginx.pid)"); cat >/etc/nginx/conf.d/ingresses.conf && /usr/sbin/nginx -s reload &&
+for worker in ${former}; do while kill -0 "${worker}" 2>/dev/null; do sleep 0.05; done; done`
 
 	ingressRetryPeriod = time.Second
 )
