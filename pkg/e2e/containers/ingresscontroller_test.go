@@ -4,12 +4,8 @@
 package containers
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"net"
-	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,10 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/scheme"
 	networkinglisters "k8s.io/client-go/listers/networking/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/utils/ptr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gatewaylisters "sigs.k8s.io/gateway-api/pkg/client/listers/apis/v1"
@@ -34,10 +28,6 @@ import (
 const (
 	// proxyImage is nginx. It only exists if it can be built from Debian packages.
 	proxyImage = "localcluster/nginx:1"
-	// loadConfiguration replaces the configuration of the proxy by the standard input, and ends when no process of the proxy has the
-	// former configuration any more. Requests in progress use it to their end.
-	loadConfiguration = `former=$(pgrep -P "$(cat /run/nginx.pid)"); cat >/etc/nginx/conf.d/ingresses.conf && /usr/sbin/nginx -s reload &&
-for worker in ${former}; do while kill -0 "${worker}" 2>/dev/null; do sleep 0.05; done; done`
 
 	ingressRetryPeriod = time.Second
 )
@@ -63,6 +53,7 @@ type ingressController struct {
 	factories []informerFactory
 	informers []cache.SharedIndexInformer
 	changed   chan struct{}
+	shell     *proxyShell
 	// loaded has what the proxy has loaded, nil for nothing.
 	loaded  atomic.Pointer[nginx]
 	reloads atomic.Int32
@@ -166,9 +157,11 @@ func (c *ingressController) work() {
 			c.n.T.Logf("ingress controller: %v", err)
 			time.AfterFunc(ingressRetryPeriod, c.enqueue)
 		}
-		c.mu.Lock()
-		c.slowest = max(c.slowest, time.Since(changedAt))
-		c.mu.Unlock()
+		if !changedAt.IsZero() { // The last sync has loaded the change otherwise.
+			c.mu.Lock()
+			c.slowest = max(c.slowest, time.Since(changedAt))
+			c.mu.Unlock()
+		}
 	}
 }
 
@@ -217,34 +210,17 @@ func (c *ingressController) load(ingresses []*networkingv1.Ingress, routes []*ga
 	if err != nil {
 		return err
 	}
-	if err := c.execute(loadConfiguration, configuration); err != nil {
-		return fmt.Errorf("loading the configuration of the proxy: %w\n%s", err, configuration)
+	if c.shell == nil {
+		if c.shell, err = startProxyShell(c.n, c.proxy); err != nil {
+			return err
+		}
+	}
+	if err := c.shell.load(configuration); err != nil {
+		c.shell = nil
+		return fmt.Errorf("loading the configuration of the proxy: %w", err)
 	}
 	c.loaded.Store(nginx)
 	c.reloads.Add(1)
-	return nil
-}
-
-// execute runs a command of a shell in the proxy. On a busy machine, kubectl would take seconds to start.
-func (c *ingressController) execute(command, stdin string) error {
-	pods, err := c.n.LivePods(c.proxy)
-	if err != nil {
-		return err
-	}
-	if len(pods) == 0 {
-		return errors.New("there is no pod of the proxy")
-	}
-	request := c.n.ControlPlane.KubeClient.CoreV1().RESTClient().Get().Namespace(c.n.Name).Resource("pods").Name(pods[0].Name).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{Command: []string{"/bin/busybox", "sh", "-c", command}, Stdin: true, Stdout: true, Stderr: true}, scheme.ParameterCodec)
-	executor, err := remotecommand.NewWebSocketExecutor(c.n.ControlPlane.Config, http.MethodGet, request.URL().String())
-	if err != nil {
-		return err
-	}
-	var output bytes.Buffer
-	err = executor.StreamWithContext(c.n.Ctx, remotecommand.StreamOptions{Stdin: strings.NewReader(stdin), Stdout: &output, Stderr: &output})
-	if err != nil {
-		return fmt.Errorf("%w\n%s", err, output.String())
-	}
 	return nil
 }
 

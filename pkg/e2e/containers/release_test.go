@@ -126,18 +126,19 @@ func (r *release) expectShare(weight int32) {
 	}
 }
 
-// awaitShare waits until the proxy sends this percentage of the requests to the ready pods of the new version.
+// awaitShare waits until the proxy sends this percentage of the requests to pods of the new version. Pods that are being deleted count,
+// because the proxy learns late of that.
 func (r *release) awaitShare(weight int32) {
 	r.n.T.Helper()
 	r.n.Eventually(fmt.Sprintf("the proxy sends %d%% of the requests to the new version", weight), func() error {
-		pods, err := r.n.LivePods(r.box)
+		pods, err := r.n.Pods.List(r.n.Ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=" + r.box})
 		if err != nil {
 			return err
 		}
 		addresses := map[string]bool{}
-		for i := range pods {
-			if pods[i].Spec.Containers[0].Image == newAppImage {
-				addresses[net.JoinHostPort(pods[i].Status.PodIP, "80")] = true
+		for i := range pods.Items {
+			if pod := &pods.Items[i]; pod.Spec.Containers[0].Image == newAppImage {
+				addresses[net.JoinHostPort(pod.Status.PodIP, "80")] = true
 			}
 		}
 		loaded := r.controller.loaded.Load()
