@@ -179,7 +179,11 @@ var releaseCases = []releaseCase{
 		follow: func(r *release) {
 			r.n.AwaitStep(r.box, 1, 0)
 			// These requests are for the Service of the candidate, and not for the box.
-			service := r.n.GetService(helper.CandidateName(r.box))
+			var service *corev1.Service
+			r.n.Eventually("the candidate has a Service", func() (err error) {
+				service, err = r.n.Services.Get(r.n.Ctx, helper.CandidateName(r.box), metav1.GetOptions{})
+				return err
+			})
 			candidate := startTraffic(r.n.T, &http.Transport{}, "http://"+service.Spec.ClusterIP+"/version")
 			r.n.AwaitReadyCondition(r.box, metav1.ConditionFalse, modelv1.ReasonRolledBack)
 			candidate.end()
