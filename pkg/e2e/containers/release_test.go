@@ -8,6 +8,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -172,11 +173,13 @@ func (r *release) expectComplete() {
 	r.expectShare(100)
 }
 
-// expectRolledBack waits until the box is rolled back for the reason, and all pods are stable ones.
-func (r *release) expectRolledBack(reason string) {
+// expectRolledBack waits until the box is rolled back for one of the reasons, and all pods are stable ones.
+func (r *release) expectRolledBack(reasons ...string) {
 	r.n.T.Helper()
 	r.n.AwaitReadyCondition(r.box, metav1.ConditionFalse, modelv1.ReasonRolledBack)
-	framework.ExpectEqual(r.n.T, "reason of the failure", reason, r.n.GetBox(r.box).Status.Rollout.Reason)
+	if reason := r.n.GetBox(r.box).Status.Rollout.Reason; !slices.Contains(reasons, reason) {
+		r.n.T.Errorf("the rollout has failed with the reason %s, want one of %q", reason, reasons)
+	}
 	r.awaitNoCandidate()
 	r.awaitStablePods()
 }

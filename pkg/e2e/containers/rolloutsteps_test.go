@@ -201,7 +201,7 @@ var releaseCases = []releaseCase{
 	{
 		name: "canary of an image that does not exist", isRouted: true,
 		box: steps(modelv1.RolloutCanary, 50), change: framework.WithImage("localcluster/testapp:missing"),
-		follow:  func(r *release) { r.expectRolledBack("ImagePullBackOff") },
+		follow:  func(r *release) { r.expectRolledBack("ImagePullBackOff", "ErrImagePull") },
 		answers: []string{"1"},
 	},
 	{
