@@ -13,6 +13,7 @@ type ModelBoxRollback struct {
 	metav1.ObjectMeta
 	ToRevision    int64
 	DeleteStorage bool
+	Immediate     bool
 	Status        ModelBoxRollbackStatus
 }
 

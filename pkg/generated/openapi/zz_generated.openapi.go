@@ -2370,6 +2370,13 @@ func schema_pkg_apis_model_v1_ModelBoxRollback(ref common.ReferenceCallback) com
 							Format:      "",
 						},
 					},
+					"immediate": {
+						SchemaProps: spec.SchemaProps{
+							Description: "immediate leaves out the steps of the rollout, with their pauses and checks, as a promotion with full: true does. It makes no difference to a spec without rollout.type. Defaults to false.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
 					"status": {
 						SchemaProps: spec.SchemaProps{
 							Description: "status is what the rollback has done. It is ignored in a request.\n\nExample: {revision: 3, generation: 7}",

@@ -1930,6 +1930,14 @@ func (m *ModelBoxRollback) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	var l int
 	_ = l
 	i--
+	if m.Immediate {
+		dAtA[i] = 1
+	} else {
+		dAtA[i] = 0
+	}
+	i--
+	dAtA[i] = 0x28
+	i--
 	if m.DeleteStorage {
 		dAtA[i] = 1
 	} else {
@@ -5272,6 +5280,7 @@ func (m *ModelBoxRollback) Size() (n int) {
 	l = m.Status.Size()
 	n += 1 + l + sovGenerated(uint64(l))
 	n += 2
+	n += 2
 	return n
 }
 
@@ -6795,6 +6804,7 @@ func (this *ModelBoxRollback) String() string {
 		`ToRevision:` + fmt.Sprintf("%v", this.ToRevision) + `,`,
 		`Status:` + strings.Replace(strings.Replace(this.Status.String(), "ModelBoxRollbackStatus", "ModelBoxRollbackStatus", 1), `&`, ``, 1) + `,`,
 		`DeleteStorage:` + fmt.Sprintf("%v", this.DeleteStorage) + `,`,
+		`Immediate:` + fmt.Sprintf("%v", this.Immediate) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -13463,6 +13473,26 @@ func (m *ModelBoxRollback) Unmarshal(dAtA []byte) error {
 				}
 			}
 			m.DeleteStorage = bool(v != 0)
+		case 5:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Immediate", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Immediate = bool(v != 0)
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])

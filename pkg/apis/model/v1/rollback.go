@@ -36,6 +36,13 @@ type ModelBoxRollback struct {
 	// +optional
 	DeleteStorage bool `json:"deleteStorage,omitempty" protobuf:"varint,4,opt,name=deleteStorage"`
 
+	// immediate leaves out the steps of the rollout, with their pauses and checks, as a promotion with full: true does. It makes no
+	// difference to a spec without rollout.type. Defaults to false.
+	//
+	// Example: true
+	// +optional
+	Immediate bool `json:"immediate,omitempty" protobuf:"varint,5,opt,name=immediate"`
+
 	// status is what the rollback has done. It is ignored in a request.
 	//
 	// Example: {revision: 3, generation: 7}

@@ -1706,6 +1706,7 @@ func autoConvert_v1_ModelBoxRollback_To_model_ModelBoxRollback(in *ModelBoxRollb
 	out.ObjectMeta = in.ObjectMeta
 	out.ToRevision = in.ToRevision
 	out.DeleteStorage = in.DeleteStorage
+	out.Immediate = in.Immediate
 	if err := Convert_v1_ModelBoxRollbackStatus_To_model_ModelBoxRollbackStatus(&in.Status, &out.Status, s); err != nil {
 		return err
 	}
@@ -1721,6 +1722,7 @@ func autoConvert_model_ModelBoxRollback_To_v1_ModelBoxRollback(in *model.ModelBo
 	out.ObjectMeta = in.ObjectMeta
 	out.ToRevision = in.ToRevision
 	out.DeleteStorage = in.DeleteStorage
+	out.Immediate = in.Immediate
 	if err := Convert_model_ModelBoxRollbackStatus_To_v1_ModelBoxRollbackStatus(&in.Status, &out.Status, s); err != nil {
 		return err
 	}

@@ -1395,6 +1395,7 @@ func Validate_ModelBoxRollback(
 	}
 
 	// field ModelBoxRollback.DeleteStorage has no validation
+	// field ModelBoxRollback.Immediate has no validation
 
 	{ // field ModelBoxRollback.Status
 		fn := func(
