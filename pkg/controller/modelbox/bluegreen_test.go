@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -140,5 +142,30 @@ func TestFailureInSteps(t *testing.T) {
 				s.expectComplete(t, "nginx:2")
 			})
 		}
+	}
+}
+
+// A rollout in steps begins although stable pods fail, because it may be the repair.
+func TestStepsFromPodsThatFail(t *testing.T) {
+	for _, row := range stepsRows[1:3] { // These lead the traffic to the stable pods first.
+		t.Run(row.name, func(t *testing.T) {
+			s := newStepsTest(t, row.rolloutType, row.steps, row.changes...)
+			s.serving = 0
+			s.failPods(t, 4)
+			s.run(t)
+			s.changeBox(t, image("nginx:2"))
+			s.runToTheEnd(t)
+			s.expectComplete(t, "nginx:2")
+		})
+	}
+}
+
+// failPods makes that number of pods fail.
+func (s *stepsTest) failPods(t *testing.T, count int) {
+	t.Helper()
+	for _, pod := range s.pods(t)[:count] {
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(s.rolloutTest.clock.Now())}}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "web"}}
+		s.simulation.update(t, pods, pod)
 	}
 }

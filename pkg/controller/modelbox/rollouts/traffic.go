@@ -63,7 +63,8 @@ func leadOn(steps *modelboxrender.Steps, observed *status.Observation, next *mod
 }
 
 // followStable leads the Service to the stable pods. The Service selects them by the hash of their template, which changes when the
-// Deployment is restarted: then it leads to all pods of the box until all stable pods have the same hash again.
+// Deployment is restarted: then it leads to all pods of the box until all stable pods have the same hash again. At first it leads to all
+// pods, and need not wait for stable pods that fail, which may be why there is a new revision.
 func (r *Reconciler) followStable(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) error {
 	deployment, isDeployment := observed.Workload.(kinds.Deployment)
 	if !isDeployment || deployment.Status.ObservedGeneration < deployment.Generation {
@@ -77,7 +78,7 @@ func (r *Reconciler) followStable(ctx context.Context, box *modelv1.ModelBox, ob
 	traffic := next.Traffic
 	switch {
 	case traffic != nil && traffic.Service == modelv1.TrafficToStable && traffic.StableHash == newest.hash:
-	case isComplete && deployment.Replicas().Available > 0:
+	case isComplete && deployment.Replicas().Available > 0, traffic == nil && hasOneTemplate(deployment):
 		next.Traffic = &modelv1.ModelBoxRolloutTraffic{Service: modelv1.TrafficToStable, StableHash: newest.hash}
 		if traffic != nil && traffic.Service == modelv1.TrafficToStable {
 			next.Traffic.Weight = traffic.Weight
@@ -86,6 +87,12 @@ func (r *Reconciler) followStable(ctx context.Context, box *modelv1.ModelBox, ob
 		next.Traffic = &modelv1.ModelBoxRolloutTraffic{Service: modelv1.TrafficToAll}
 	}
 	return nil
+}
+
+// hasOneTemplate returns whether all pods of the Deployment have its template, available or not.
+func hasOneTemplate(deployment kinds.Deployment) bool {
+	replicas := deployment.Replicas()
+	return replicas.Updated > 0 && replicas.Updated == replicas.Current
 }
 
 // withdrawCandidate takes the candidate of a rollout away that is not in steps any more: it was rolled back, or the box asks for the
