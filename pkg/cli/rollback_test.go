@@ -33,6 +33,18 @@ func TestRollback(t *testing.T) {
 			output:   []string{"modelbox.model.github.com/web rolled back (server dry run)"},
 			requests: []string{"POST modelboxes/web/rollback?dryRun=All&fieldManager=kubectl-modelbox" + body},
 		},
+		{
+			name: "without steps", arguments: []string{"rollback", "web", "--immediate"}, output: []string{"modelbox.model.github.com/web rolled back"},
+			requests: []string{
+				`POST modelboxes/web/rollback?fieldManager=kubectl-modelbox {"apiVersion":"model.github.com/v1","immediate":true,"kind":"ModelBoxRollback"}`,
+			},
+		},
+		{
+			name: "without steps, as undo", arguments: []string{"rollout", "undo", "web", "--immediate"}, output: []string{"modelbox.model.github.com/web rolled back"},
+			requests: []string{
+				`POST modelboxes/web/rollback?fieldManager=kubectl-modelbox {"apiVersion":"model.github.com/v1","immediate":true,"kind":"ModelBoxRollback"}`,
+			},
+		},
 		{name: "by a dry run of the client", arguments: []string{"rollback", "web", "--dry-run=client"}, fails: "--dry-run=server"},
 		{name: "to a revision below zero", arguments: []string{"rollback", "web", "--to-revision=-1"}, fails: "--to-revision must be"},
 		{

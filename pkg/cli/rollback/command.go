@@ -25,6 +25,8 @@ type Options struct {
 	ToRevision int64
 	// DeleteStorage lets the rollback delete storage that the revision is without and that is not retained.
 	DeleteStorage bool
+	// Immediate leaves out the steps of the rollout.
+	Immediate bool
 }
 
 // NewCommand returns the command "kubectl modelbox rollback".
@@ -43,13 +45,17 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			kubectl modelbox rollback web
 
 			# Roll back box web to revision 3 with dry-run
-			kubectl modelbox rollback web --to-revision=3 --dry-run=server`),
+			kubectl modelbox rollback web --to-revision=3 --dry-run=server
+
+			# Roll back box web without the steps of its rollout
+			kubectl modelbox rollback web --immediate`),
 		ValidArgsFunction: cliutil.CompleteNames(f),
 		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmdutil.AddDryRunFlag(cmd)
 	cmd.Flags().BoolVar(&o.DeleteStorage, "delete-storage", o.DeleteStorage, "If true, delete storage that the revision does not have and whose retain is false, including its data.")
+	cmd.Flags().BoolVar(&o.Immediate, "immediate", o.Immediate, "If true, leave out the steps of the rollout, with their pauses and checks.")
 	cmd.Flags().Int64Var(&o.ToRevision, "to-revision", o.ToRevision, "The revision to roll back to. Default to 0 (the newest revision with different pods).")
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("to-revision", cliutil.CompleteRevisions(f)))
 	return cmd
@@ -65,6 +71,6 @@ func (o *Options) Validate() error {
 
 // Run rolls the boxes back. The error has all that have not been.
 func (o *Options) Run(ctx context.Context) error {
-	rollback := &modelv1.ModelBoxRollback{ToRevision: o.ToRevision, DeleteStorage: o.DeleteStorage}
+	rollback := &modelv1.ModelBoxRollback{ToRevision: o.ToRevision, DeleteStorage: o.DeleteStorage, Immediate: o.Immediate}
 	return o.CreateSubresource(ctx, o.GetBoxes, "rollback", rollback, "rolling back")
 }

@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/kubectl/pkg/util/podutils"
 	"k8s.io/utils/ptr"
 	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
@@ -138,6 +139,37 @@ func TestRevertedCanary(t *testing.T) {
 	n.AwaitReady("web")
 	awaitNoCandidate(n, "web")
 	n.AwaitImages("web", map[string]int{framework.NewImage: 4})
+}
+
+// TestImmediateRollback rolls a box back from the middle of a canary, to a revision that is neither that of the canary nor the stable
+// one. No step of it is waited for.
+func TestImmediateRollback(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(4), func(spec *modelv1.ModelBoxSpec) {
+		framework.WithSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 50, Pause: modelv1.PauseManual})(spec)
+		spec.RollingUpdate = &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject, MaxSurge: ptr.To(intstr.FromInt32(1)), MaxUnavailable: ptr.To(intstr.FromInt32(0))}
+	}))
+	expectCapacity(n, "web", 4)
+	n.UpdateBox("web", framework.WithImage(framework.NewImage))
+	n.AwaitStep("web", 1, 50)
+	if _, err := n.Boxes.CreatePromotion(n.Ctx, "web", &modelv1.ModelBoxPromotion{}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	n.AwaitReady("web")
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Annotations = map[string]string{"example.com/version": "3"} })
+	n.AwaitStep("web", 1, 50)
+
+	if _, err := n.Boxes.CreateRollback(n.Ctx, "web", &modelv1.ModelBoxRollback{ToRevision: 1, Immediate: true}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	box := n.AwaitReady("web")
+	framework.ExpectEqual(t, "phase in the end", modelv1.RolloutComplete, box.Status.Rollout.Phase)
+	framework.ExpectEqual(t, "annotations of the pods", map[string]string(nil), box.Spec.Annotations)
+	awaitNoCandidate(n, "web")
+	n.AwaitImages("web", map[string]int{framework.Image: 4})
+	n.Events.Await("web", "RolledBack", "immediately")
+	n.ExpectConverged("web")
 }
 
 // TestCanaryOfStatefulSet rolls a new image out to the pods of the highest ordinals first.

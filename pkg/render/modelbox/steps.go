@@ -166,10 +166,14 @@ func (s *Steps) weight() int32 {
 }
 
 // HasStablePods returns whether the Deployment of the box has the stable pods: until the steps are over, and until the Service leads to
-// other pods as well, which takes some time. With the type BlueGreen, the candidate gets the traffic first.
+// other pods as well, which takes some time. With the type BlueGreen, the candidate gets the traffic first. The candidate of a former
+// revision makes room for the stable pods, also if the steps are left out.
 func (s *Steps) HasStablePods() bool {
 	if s.box.Spec.Workload != modelv1.WorkloadDeployment {
 		return false
+	}
+	if s.HasFormerCandidate() {
+		return true
 	}
 	if !s.IsOver() || !SplitsTraffic(s.box) {
 		return !s.IsOver()
@@ -202,12 +206,15 @@ func (s *Steps) primary() *modelv1.ModelBox {
 }
 
 // StartsCandidate returns whether the candidate Deployment is to be there: where it is to have no share in the traffic of the Service,
-// only once that leads to the stable pods.
+// only once that leads to the stable pods. When the steps are over, no other candidate starts than one that gets all of the traffic.
 func (s *Steps) StartsCandidate() bool {
 	if s.box.Spec.Workload != modelv1.WorkloadDeployment || s.HasFormerCandidate() {
 		return false
 	}
 	rollout := s.box.Status.Rollout
+	if s.IsOver() && rollout.Candidate == nil && !(SplitsTraffic(s.box) && IsBlueGreen(s.box)) {
+		return false
+	}
 	return !SplitsTraffic(s.box) || rollout.Traffic != nil || rollout.Candidate != nil
 }
 

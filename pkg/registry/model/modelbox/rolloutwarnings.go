@@ -53,6 +53,8 @@ func rolloutWarnings(ctx context.Context, box, old *model.ModelBox, of string) [
 func rolls(box, old *model.ModelBox, pods string, count int32, because string) string {
 	steps, obstacle := stepsOfUpdate(box, old)
 	switch atATime := replacedAtATime(&box.Spec, count); {
+	case leavesOutSteps(box, old):
+		return timed(box, "roll", pods+" without the steps of the rollout", atATime+because)
 	case steps != "":
 		return timed(box, "roll", pods+" in steps", ": "+steps)
 	case obstacle != "":

@@ -34,11 +34,14 @@ import (
 // RollbackREST is the rollback subresource: it gives a box the spec that it had in an earlier revision, as "kubectl rollout undo"
 // does for a Deployment with its pod template.
 type RollbackREST struct {
-	scheme   *runtime.Scheme
-	boxes    *subresource.Updater[*model.ModelBox]
-	children modelbox.ChildReader
-	recorder events.EventRecorder
-	requests *revisionRequests
+	scheme *runtime.Scheme
+	// boxes changes the specs of boxes, and immediate puts their rollouts beyond their steps as well.
+	boxes, immediate *subresource.Updater[*model.ModelBox]
+
+	children    modelbox.ChildReader
+	permissions permissions
+	recorder    events.EventRecorder
+	requests    *revisionRequests
 }
 
 var _ rest.NamedCreater = &RollbackREST{}
@@ -53,6 +56,8 @@ func (*RollbackREST) Destroy() {}
 // back is refused with 409: a box that is paused, or being deleted, one that has no other revision, one whose pods are those of the
 // revision already, a revision whose spec is not known, and one that would delete storage, unless the request lets it. A revision
 // that there is not is 422.
+//
+// An immediate rollback needs the right to promote as well, because it leaves out the steps of a rollout and its checks.
 func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
 	rollback, ok := obj.(*model.ModelBoxRollback)
 	if !ok {
@@ -65,7 +70,14 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 	if err := subresource.Validate(ctx, rollback, createValidation); err != nil {
 		return nil, err
 	}
-	found, err := r.boxes.Get(ctx, name)
+	boxes := r.boxes
+	if rollback.Immediate {
+		if err := r.permissions.checkBox(ctx, "create", name, "promote"); err != nil {
+			return nil, err
+		}
+		boxes = r.immediate
+	}
+	found, err := boxes.Get(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +92,7 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 	if err != nil {
 		return nil, err
 	}
-	box, err := r.boxes.Update(ctx, name, options, func(box *model.ModelBox) error {
+	box, err := boxes.Update(ctx, name, options, func(box *model.ModelBox) error {
 		if box.UID != earlier.UID {
 			return rollbackConflict(name, errors.New("it was deleted and created again meanwhile"))
 		}
@@ -98,12 +110,17 @@ func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Obje
 		return nil, err
 	}
 	if !dryrun.IsDryRun(options.DryRun) {
-		recordEvent(ctx, r.recorder, box, "RolledBack", "Rollback", "User %q rolled the box back to revision "+strconv.FormatInt(number, 10))
+		note := "User %q rolled the box back to revision " + strconv.FormatInt(number, 10)
+		if rollback.Immediate {
+			note += " immediately"
+		}
+		recordEvent(ctx, r.recorder, box, "RolledBack", "Rollback", note)
 	}
 	return &model.ModelBoxRollback{
 		ObjectMeta:    subresource.AnswerMeta(box),
 		ToRevision:    rollback.ToRevision,
 		DeleteStorage: rollback.DeleteStorage,
+		Immediate:     rollback.Immediate,
 		Status:        model.ModelBoxRollbackStatus{Revision: number, Generation: box.Generation},
 	}, nil
 }

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/apiserver/pkg/warning"
 	"k8s.io/client-go/tools/events"
@@ -306,5 +307,114 @@ func TestRollbackWithoutAnAnswerOfTheCluster(t *testing.T) {
 	_, err := rollback.Create(asAnna(t), "web", &model.ModelBoxRollback{}, nil, &metav1.CreateOptions{})
 	if !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is away") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// allowsPromotions lets anna promote rollouts, and allows no other request.
+type allowsPromotions struct{}
+
+func (allowsPromotions) Authorize(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+	if a.GetUser().GetName() == "anna" && a.GetVerb() == "create" && a.GetResource() == "modelboxes" && a.GetSubresource() == "promote" && a.GetName() == "web" {
+		return authorizer.DecisionAllow, "", nil
+	}
+	return authorizer.DecisionDeny, "", nil
+}
+
+func TestImmediateRollback(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		dryRun []string
+		admit  admission.Interface
+		// hasSteps says that the rollback leaves steps out.
+		isStored, hasSteps bool
+	}{
+		{"a box whose rollouts are in steps", nil, nil, true, true},
+		{"as a dry run", []string{metav1.DryRunAll}, nil, false, true},
+		{"admission changes the pods", nil, &mutatingAdmission{Handler: admission.NewHandler(admission.Update)}, true, true},
+		{"admission removes the steps", nil, &mutatingAdmission{Handler: admission.NewHandler(admission.Update), removesSteps: true}, true, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			storage := newStorage(t)
+			before := createInSteps(t, storage, 1, model.RolloutProgressing, withImage("nginx:2"))
+			rollback, recorded := newRollback(storage, nil, revisionOf(t, before, 1, withImage("nginx:1")), revisionOf(t, before, 2))
+			immediate := *rollback.immediate
+			immediate.Admission = row.admit
+			rollback.immediate, rollback.permissions = &immediate, permissions{allowsPromotions{}}
+			warnings := &recordedWarnings{}
+			answer, err := rollback.Create(warning.WithWarningRecorder(asAnna(t), warnings), "web", &model.ModelBoxRollback{Immediate: true}, rest.ValidateAllObjectFunc, &metav1.CreateOptions{DryRun: row.dryRun})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := answer.(*model.ModelBoxRollback); !got.Immediate || got.Status.Revision != 1 || got.Status.Generation != before.Generation+1 {
+				t.Errorf("the answer is %+v", got)
+			}
+			if isTold := slices.ContainsFunc(warnings.texts, func(text string) bool { return strings.Contains(text, "in steps") }); isTold {
+				t.Errorf("the warnings are %q", warnings.texts)
+			}
+			after := get(t, storage)
+			if !row.isStored {
+				if diff := cmp.Diff(before, after); diff != "" || len(recorded) > 0 {
+					t.Errorf("the box, -before +after, and %d events:\n%s", len(recorded), diff)
+				}
+				return
+			}
+			if after.Spec.Image != "nginx:1" || after.Generation != before.Generation+1 {
+				t.Errorf("the box is %+v", after)
+			}
+			want := before.Status.DeepCopy()
+			if row.hasSteps {
+				served, err := asServed(after)
+				if err != nil {
+					t.Fatal(err)
+				}
+				hash, err := modelboxrender.PodsHash(served)
+				if err != nil {
+					t.Fatal(err)
+				}
+				last := before.Status.Rollout
+				want.Rollout = &model.ModelBoxRolloutStatus{
+					Phase: model.RolloutProgressing, PodsHash: hash, Step: ptr.To[int32](3),
+					Stable: last.Stable, FailedRevisions: last.FailedRevisions, Candidate: last.Candidate, Traffic: last.Traffic,
+				}
+			}
+			if diff := cmp.Diff(*want, after.Status, cmpopts.IgnoreFields(model.ModelBoxRolloutStatus{}, "StartedAt")); diff != "" {
+				t.Errorf("the status, -want +got:\n%s", diff)
+			}
+			if event, want := <-recorded, `Normal RolledBack User "anna" rolled the box back to revision 1 immediately`; event != want {
+				t.Errorf("the event is %q, want %q", event, want)
+			}
+		})
+	}
+}
+
+// mutatingAdmission changes the pods of boxes that are updated, and may remove the steps of their rollouts.
+type mutatingAdmission struct {
+	*admission.Handler
+	removesSteps bool
+}
+
+func (m *mutatingAdmission) Admit(_ context.Context, a admission.Attributes, _ admission.ObjectInterfaces) error {
+	box := a.GetObject().(*model.ModelBox)
+	box.Spec.Labels = map[string]string{"seen": "yes"}
+	if m.removesSteps {
+		box.Spec.Rollout = nil
+	}
+	return nil
+}
+
+func TestImmediateRollbackNeedsTheRightToPromote(t *testing.T) {
+	t.Parallel()
+	storage := newStorage(t)
+	before := createInSteps(t, storage, 1, model.RolloutProgressing, withImage("nginx:2"))
+	rollback, recorded := newRollback(storage, nil, revisionOf(t, before, 1, withImage("nginx:1")), revisionOf(t, before, 2))
+	rollback.permissions = permissions{allowsDeployments{}}
+	_, err := rollback.Create(asAnna(t), "web", &model.ModelBoxRollback{Immediate: true}, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+	if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `cannot create resource "modelboxes/promote"`) {
+		t.Errorf("got %v", err)
+	}
+	if diff := cmp.Diff(before, get(t, storage)); diff != "" || len(recorded) > 0 {
+		t.Errorf("the box, -before +after, and %d events:\n%s", len(recorded), diff)
 	}
 }

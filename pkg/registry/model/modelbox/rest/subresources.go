@@ -68,6 +68,12 @@ func New(scheme *runtime.Scheme, boxes *modelboxstorage.REST, authorizer authori
 	if err != nil {
 		return nil, err
 	}
+	immediateStore := *store
+	immediateStore.UpdateStrategy = modelbox.NewImmediateRollbackStrategy(boxes.Strategy(), clock.RealClock{})
+	immediateRollbacks, err := newUpdater(&immediateStore, "rollback")
+	if err != nil {
+		return nil, err
+	}
 	newRolloutUpdater := func(name string) (rolloutUpdater, error) {
 		statuses, err := newUpdater(resource.StatusStore(store, modelbox.NewStatusStrategy(boxes.Strategy())), name)
 		return rolloutUpdater{statuses, config.Recorder}, err
@@ -96,7 +102,7 @@ func New(scheme *runtime.Scheme, boxes *modelboxstorage.REST, authorizer authori
 		Promote:  &PromoteREST{promotions},
 		Abort:    &AbortREST{aborts},
 		History:  &HistoryREST{store, config.ChildReader, revisions},
-		Rollback: &RollbackREST{scheme, rollbacks, config.ChildReader, config.Recorder, revisions},
+		Rollback: &RollbackREST{scheme, rollbacks, immediateRollbacks, config.ChildReader, permissions{authorizer}, config.Recorder, revisions},
 		Diff:     &DiffREST{store, config.ChildReader, config.Differ, authorizer},
 		Debug:    &DebugREST{store, config.ChildReader, config.PodAccess, permissions{authorizer}, config.Recorder},
 
