@@ -6,6 +6,7 @@ package modelbox
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -132,4 +133,19 @@ func TestStepsWaitForPrometheus(t *testing.T) {
 	prometheus.answer(0, nil)
 	s.runFor(t, 2*time.Minute)
 	s.expectComplete(t, "nginx:2")
+}
+
+// The stable pods that are still to come back are no rollback that is complete.
+func TestRollbackInTheMiddleOfStepsIsToldOnce(t *testing.T) {
+	s, prometheus := newStepChecksTest(t, []modelv1.ModelBoxRolloutStep{{Weight: 25, Pause: modelv1.PauseManual}}, onFailure(modelv1.RolloutFailureRollback))
+	s.changeBox(t, image("nginx:2"))
+	s.run(t)
+	check(t, "replicas in the step", "3+1", s.numbers(t))
+	prometheus.answer(2, nil)
+	s.runFor(t, 2*time.Minute)
+	s.expectNoSteps(t, "nginx:1")
+	told := toldOf(s.told(), "RolledBack")
+	if len(told) != 1 || !strings.Contains(told[0], "4 of 4 replicas are available") {
+		t.Errorf("the events are %q", told)
+	}
 }

@@ -113,7 +113,7 @@ func rolloutVerdict(box *modelv1.ModelBox, observed *Observation) verdict {
 	switch {
 	case failed == nil:
 		return rollout
-	case failed.Reason == modelv1.ReasonRolledBack && rollout.IsTrue:
+	case failed.Reason == modelv1.ReasonRolledBack && (rollout.IsTrue || !isTakenBack(box, observed.Rollout.Status)):
 		return verdict{true, modelv1.ReasonProgressing, failed.Message}
 	default:
 		return *failed

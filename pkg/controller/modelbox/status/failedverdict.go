@@ -22,7 +22,7 @@ func failedVerdict(box *modelv1.ModelBox, observed *Observation, rollout verdict
 	}
 	goOn := fmt.Sprintf("; to go on, change the spec, or run \"kubectl modelbox retry %s\" or \"kubectl modelbox rollback %s\"", box.Name, box.Name)
 	switch {
-	case status.Phase == modelv1.RolloutRolledBack && rollout.Reason == modelv1.ReasonRolloutComplete:
+	case status.Phase == modelv1.RolloutRolledBack && rollout.Reason == modelv1.ReasonRolloutComplete && isTakenBack(box, status):
 		return &verdict{false, modelv1.ReasonRolledBack, fmt.Sprintf("%s; rolled back to %s: %s%s", why, DescribeRevision(status.Stable), rollout.Message, goOn)}
 	case status.Phase == modelv1.RolloutRolledBack:
 		return &verdict{false, modelv1.ReasonRolledBack, fmt.Sprintf("%s; rolling back to %s: %s%s", why, DescribeRevision(status.Stable), rollout.Message, goOn)}
@@ -34,6 +34,12 @@ func failedVerdict(box *modelv1.ModelBox, observed *Observation, rollout verdict
 		reason = status.Reason
 	}
 	return &verdict{false, reason, why + goOn}
+}
+
+// isTakenBack returns whether the children are rendered for the rollback. Those of the reconcile that decides it are not.
+func isTakenBack(box *modelv1.ModelBox, status *modelv1.ModelBoxRolloutStatus) bool {
+	last := box.Status.Rollout
+	return last != nil && last.Phase == modelv1.RolloutRolledBack && last.PodsHash == status.PodsHash
 }
 
 // DescribeRevision names a revision.
