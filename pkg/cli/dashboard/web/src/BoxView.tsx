@@ -15,6 +15,7 @@ import {
   type Action,
 } from './actions'
 import { pathOf } from './api'
+import { Checks } from './checks'
 import { Conditions, Events } from './conditions'
 import { boxReady, boxRollout, describeStep, hasFailedRollout, isInSteps, summaryOf } from './health'
 import { useNamespace, useRead, useResource } from './hooks'
@@ -75,7 +76,7 @@ function HistorySection({ box, onAsk }: { box: ModelBox; onAsk: (action: Action)
               ))}
             </Fields>
           )}
-          {index > 0 && !revision.unknown && <ActionButton action={rollbackAction(name, revision.revision)} onAsk={onAsk} />}
+          {index > 0 && !revision.unknown && <ActionButton action={rollbackAction(box, revision.revision)} onAsk={onAsk} />}
         </li>
       ))}
     </ol>
@@ -211,6 +212,7 @@ export function BoxView({ name, section = '' }: { name: string; section?: string
         {notice}
       </div>
       {dialog}
+      <Checks box={box} />
       <nav className="tabs" aria-label="Sections of the box">
         {Object.entries(sections).map(([key, label]) => (
           <a key={key} href={`#/boxes/${name}${key && `/${key}`}`} aria-current={key === section ? 'page' : undefined}>

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from 'react'
 import { APIError, pathOf, request, type Access } from './api'
 import { useAccess, useNamespace } from './hooks'
+import type { ModelBox } from './types'
 
 // Action is a request that changes a box or a stack.
 export interface Action {
@@ -13,7 +14,9 @@ export interface Action {
   // done is what has been done after it.
   done: string
   access: Access
-  body: unknown
+  body: Record<string, unknown>
+  // option is what a user who may do that can choose before it is done. It adds fields to the body.
+  option?: { label: string; access: Access; fields: Record<string, unknown> }
 }
 
 const verbs = { patch: 'PATCH', create: 'POST' } as const
@@ -77,13 +80,21 @@ export function abortAction(name: string): Action {
   }
 }
 
-export function rollbackAction(name: string, revision: number): Action {
+export function rollbackAction(box: ModelBox, revision: number): Action {
+  const name = box.metadata.name
   return {
     label: `Roll back to ${revision}`,
     question: `Roll back box ${name} to revision ${revision}?`,
     done: `box ${name} rolled back to revision ${revision}`,
     access: { verb: 'create', resource: 'modelboxes', subresource: 'rollback', name },
     body: { apiVersion: 'model.github.com/v1', kind: 'ModelBoxRollback', toRevision: revision },
+    option: box.spec.rollout?.type
+      ? {
+          label: 'Immediately, without the steps of the rollout and its checks',
+          access: { verb: 'create', resource: 'modelboxes', subresource: 'promote', name },
+          fields: { immediate: true },
+        }
+      : undefined,
   }
 }
 
@@ -96,17 +107,33 @@ function send(namespace: string, { access, body }: Action, isDryRun: boolean) {
   })
 }
 
+// OptionBox offers the option of an action to a user who may use it.
+function OptionBox(props: { option: NonNullable<Action['option']>; isChosen: boolean; isBusy: boolean; onChoose: (choice: boolean) => void }): ReactNode {
+  const { option, isChosen, isBusy, onChoose } = props
+  const isAllowed = useAccess(option.access)
+  if (!isAllowed) return null
+  return (
+    <p>
+      <label>
+        <input type="checkbox" checked={isChosen} disabled={isBusy} onChange={(event) => onChoose(event.target.checked)} /> {option.label}
+      </label>
+    </p>
+  )
+}
+
 // Confirm shows what the server says of an action, without doing it, and does it once it is confirmed.
-function Confirm({ action, onClose }: { action: Action; onClose: (done?: string) => void }): ReactNode {
+function Confirm({ action: asked, onClose }: { action: Action; onClose: (done?: string) => void }): ReactNode {
   const namespace = useNamespace()
   const dialog = useRef<HTMLDialogElement>(null)
   const title = useId()
   const [warnings, setWarnings] = useState<string[]>()
   const [error, setError] = useState<APIError>()
   const [isBusy, setBusy] = useState(false)
+  const [isChosen, setChosen] = useState(false)
+  const action = useMemo(() => (isChosen ? { ...asked, body: { ...asked.body, ...asked.option?.fields } } : asked), [asked, isChosen])
   const done = useRef<string>(undefined)
+  useEffect(() => dialog.current?.showModal(), [])
   useEffect(() => {
-    dialog.current?.showModal()
     let isCurrent = true
     send(namespace, action, true)
       .then((answer) => isCurrent && setWarnings(answer.warnings))
@@ -115,6 +142,11 @@ function Confirm({ action, onClose }: { action: Action; onClose: (done?: string)
       isCurrent = false
     }
   }, [namespace, action])
+  const choose = (choice: boolean) => {
+    setChosen(choice)
+    setWarnings(undefined)
+    setError(undefined)
+  }
   const confirm = () => {
     setBusy(true)
     send(namespace, action, false)
@@ -132,6 +164,7 @@ function Confirm({ action, onClose }: { action: Action; onClose: (done?: string)
     <dialog ref={dialog} aria-labelledby={title} onClose={() => onClose(done.current)}>
       <h2 id={title}>{action.label}</h2>
       <p>{action.question}</p>
+      {action.option && <OptionBox option={action.option} isChosen={isChosen} isBusy={isBusy} onChoose={choose} />}
       <div role="status">
         {!warnings && !error && <p className="quiet">Asking the server with a dry run…</p>}
         {warnings?.length === 0 && !error && <p>The server accepts it, without a warning.</p>}

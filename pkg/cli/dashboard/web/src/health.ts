@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-import type { Component, ComponentStatus, Condition, ContainerStatus, KubeObject, ModelBox, ModelStack, Pod } from './types'
+import type { Check, CheckResult, Component, ComponentStatus, Condition, ContainerStatus, KubeObject, ModelBox, ModelStack, Pod } from './types'
 
 export type Health = 'healthy' | 'underway' | 'failing'
 
@@ -61,6 +61,19 @@ export function describeStep(box: ModelBox): string {
   const step = rollout.step > count ? 'all steps are over' : `step ${rollout.step} of ${count}`
   const pause = rollout.nextStepAt ? `, next step at ${new Date(rollout.nextStepAt).toLocaleTimeString()}` : ''
   return `${step}, ${rollout.weight ?? 0}% of the traffic${pause}`
+}
+
+// checkHealth is healthy for a check that lets the rollout continue, and failing for one whose last measurement has failed.
+export function checkHealth(check: Check, result: CheckResult): Health {
+  if (result.message) return result.value ? 'failing' : 'underway'
+  return (result.successes ?? 0) >= (check.count ?? 1) ? 'healthy' : 'underway'
+}
+
+// limitOf says which values of a check succeed.
+export function limitOf(check: Check): string {
+  const { min, max } = check
+  if (min !== undefined && max !== undefined) return `${min} to ${max}`
+  return min !== undefined ? `at least ${min}` : `at most ${max}`
 }
 
 export function componentHealth(status: ComponentStatus | undefined): Health {

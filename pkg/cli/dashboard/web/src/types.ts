@@ -39,13 +39,30 @@ export interface Condition {
 
 export type Workload = 'Deployment' | 'StatefulSet' | 'DaemonSet'
 
+export interface Check {
+  name: string
+  max?: string
+  min?: string
+  count?: number
+}
+
+export interface CheckResult {
+  name: string
+  step: number
+  successes?: number
+  failures?: number
+  inconclusive?: number
+  value?: string
+  message?: string
+}
+
 export interface ModelBox extends KubeObject {
   spec: {
     image: string
     replicas?: number
     workload?: Workload
     paused?: boolean
-    rollout?: { onFailure?: string; steps?: { weight?: number; pause?: string }[] }
+    rollout?: { onFailure?: string; type?: string; steps?: { weight?: number; pause?: string }[]; checks?: Check[] }
   }
   status?: {
     observedGeneration?: number
@@ -60,6 +77,7 @@ export interface ModelBox extends KubeObject {
       step?: number
       weight?: number
       nextStepAt?: string
+      checks?: CheckResult[]
     }
     conditions?: Condition[]
   }

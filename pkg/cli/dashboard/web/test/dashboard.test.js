@@ -227,6 +227,61 @@ test('a rollout in steps is promoted and aborted', async () => {
   await page.getByRole('button', { name: 'Retry' }).waitFor()
 })
 
+test('a rollback leaves out the steps of a rollout', async () => {
+  const promote = async (image) => {
+    await page.getByText('step 1 of 2').first().waitFor()
+    await confirm('Promote fully', /^The server (accepts|warns)/, 'rollout of box front promoted')
+    await page.locator('dd.image').getByText(image).waitFor()
+    kubectl('wait', '--for=condition=Ready', 'modelbox/front', '--timeout=120s')
+  }
+  await confirm('Retry', /^The server (accepts|warns)/, 'rollout of box front retried')
+  await promote('nginx:1.9.2')
+  kubectl('patch', 'modelbox/front', '--type=merge', '--patch={"spec":{"image":"nginx:1.9.3"}}')
+  await promote('nginx:1.9.3')
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByRole('row', { name: 'spec.image "nginx:1.9.2" "nginx:1.9.3"' }).waitFor()
+  const button = page.getByRole('button', { name: /^Roll back to / }).first()
+  await button.click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('rolls 2 pods in steps').waitFor()
+  await dialog.getByLabel('Immediately').check()
+  await dialog.getByText('rolls 2 pods without the steps of the rollout').waitFor()
+  await picture('confirm-immediate-rollback')
+  await checkAccessibility('immediate rollback')
+  await dialog.getByRole('button', { name: /^Roll back to / }).click()
+  await page.locator('dd.image').getByText('nginx:1.9.2').waitFor()
+  kubectl('wait', '--for=condition=Ready', 'modelbox/front', '--timeout=120s')
+  assert.equal(await page.getByRole('button', { name: 'Promote', exact: true }).count(), 0)
+})
+
+test('the checks of a rollout are shown with their results', async () => {
+  const other = await open('about:blank', { storageState: await page.context().storageState() })
+  // The control plane has no Prometheus, so it takes no box with checks: the answer of the server gets them on its way.
+  await other.route(/modelboxes\?limit/, async (route) => {
+    const response = await route.fetch()
+    const list = await response.json()
+    const front = list.items.find((item) => item.metadata.name === 'front')
+    front.spec.rollout.checks = [{ name: 'error-rate', max: '0.05', count: 5 }, { name: 'latency', min: '1', max: '200' }, { name: 'requests', min: '10', count: 2 }]
+    front.status.rollout.checks = [
+      { name: 'error-rate', step: 1, successes: 2, failures: 1, value: '0.2', message: '0.2 is more than 0.05' },
+      { name: 'latency', step: 1, successes: 1, value: '120' },
+      { name: 'requests', step: 1, successes: 1, inconclusive: 3, message: 'no data' },
+      { name: 'removed', step: 1, successes: 1 },
+    ]
+    await route.fulfill({ response, json: list })
+  })
+  await other.goto(page.url().replace(/#.*/, '') + '#/boxes/front')
+  await other.getByRole('row', { name: 'error-rate 1 2 of 5 1 0 0.2 at most 0.05 0.2 is more than 0.05' }).waitFor()
+  await other.getByRole('row', { name: 'latency 1 1 of 1 0 0 120 1 to 200' }).waitFor()
+  await other.getByRole('row', { name: 'requests 1 1 of 2 0 3 at least 10 no data' }).waitFor()
+  for (const [name, health] of [['error-rate', 'failing'], ['latency', 'healthy'], ['requests', 'underway']]) {
+    assert.equal(await other.getByRole('row', { name }).locator(`.${health}`).count(), 1)
+  }
+  assert.equal(await other.getByText('removed').count(), 0)
+  await picture('box-checks', other)
+  await other.context().close()
+})
+
 test('a refusal of the server is shown, and cannot be confirmed', async () => {
   await page.goto(page.url().replace(/#.*/, '') + '#/boxes/agent')
   await page.getByRole('button', { name: 'Restart' }).waitFor()
