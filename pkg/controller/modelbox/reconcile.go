@@ -76,6 +76,9 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if err := c.rollouts.DeleteOutdatedPod(ctx, box, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
+	if err := c.rollouts.DeleteReplaceablePod(ctx, box, observed); err != nil {
+		return 0, errors.Join(err, result.Err())
+	}
 	retry, ok := children.RetryAfter(result.Failures)
 	requeueAfter := reconciler.Soonest(delay, retry, status.FindPodFailures(box, observed).RecheckAfter, observed.Progress.TimeLeft, observed.Rollout.RecheckAfter, observed.IngressClass.RecheckAfter(), deleteAfter, result.RecheckAfter)
 	if !ok {

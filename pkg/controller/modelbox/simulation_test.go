@@ -38,7 +38,7 @@ const (
 	progressDeadline = 10 * time.Minute
 )
 
-// simulation is what the controllers of a cluster make of Deployments and StatefulSets. It works one step at a time: a pod is
+// simulation is what the controllers of a cluster make of Deployments, StatefulSets and DaemonSets. It works one step at a time: a pod is
 // created in one step, and is ready in the next one.
 type simulation struct {
 	tracker clienttesting.ObjectTracker
@@ -47,6 +47,8 @@ type simulation struct {
 	failing map[string]func(*corev1.Pod)
 	// quota is the number of pods that there can be, 0 for any number.
 	quota int
+	// nodes is the number of nodes that are to run a pod of a DaemonSet.
+	nodes int
 	// lastUID is the number in the last UID that was given.
 	lastUID int
 }
@@ -71,6 +73,7 @@ func (s *simulation) apply(action clienttesting.Action) (bool, runtime.Object, e
 	if isNew {
 		object.SetUID(s.newUID())
 	}
+	countTemplates(before, after)
 	if isNew || !apiequality.Semantic.DeepEqual(specOf(before), specOf(after)) {
 		object.SetGeneration(object.GetGeneration() + 1)
 	}
@@ -91,6 +94,9 @@ func (s *simulation) work(t *testing.T) bool {
 	for _, set := range simulated[appsv1.StatefulSet](t, s, statefulSets, "StatefulSet") {
 		s.updateStatefulSet(t, set)
 	}
+	for _, set := range simulated[appsv1.DaemonSet](t, s, daemonSets, "DaemonSet") {
+		s.updateDaemonSet(t, set)
+	}
 	for _, deployment := range simulated[appsv1.Deployment](t, s, deployments, "Deployment") {
 		s.updateDeployment(t, deployment)
 	}
@@ -102,6 +108,9 @@ func (s *simulation) work(t *testing.T) bool {
 	}
 	for _, set := range simulated[appsv1.StatefulSet](t, s, statefulSets, "StatefulSet") {
 		s.reportStatefulSet(t, set)
+	}
+	for _, set := range simulated[appsv1.DaemonSet](t, s, daemonSets, "DaemonSet") {
+		s.reportDaemonSet(t, set)
 	}
 	return !apiequality.Semantic.DeepEqual(before, s.all(t))
 }
@@ -128,7 +137,7 @@ func (s *simulation) all(t *testing.T) []any {
 	t.Helper()
 	return []any{
 		simulated[appsv1.Deployment](t, s, deployments, "Deployment"), simulated[appsv1.StatefulSet](t, s, statefulSets, "StatefulSet"),
-		simulated[appsv1.ReplicaSet](t, s, replicaSets, "ReplicaSet"), s.pods(t),
+		simulated[appsv1.DaemonSet](t, s, daemonSets, "DaemonSet"), simulated[appsv1.ReplicaSet](t, s, replicaSets, "ReplicaSet"), s.pods(t),
 	}
 }
 
@@ -190,6 +199,9 @@ func (s *simulation) collectGarbage(t *testing.T) {
 		owners[deployment.UID] = true
 	}
 	for _, set := range simulated[appsv1.StatefulSet](t, s, statefulSets, "StatefulSet") {
+		owners[set.UID] = true
+	}
+	for _, set := range simulated[appsv1.DaemonSet](t, s, daemonSets, "DaemonSet") {
 		owners[set.UID] = true
 	}
 	for _, set := range simulated[appsv1.ReplicaSet](t, s, replicaSets, "ReplicaSet") {

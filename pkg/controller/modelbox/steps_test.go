@@ -54,10 +54,10 @@ func newStepsTest(t *testing.T, rolloutType modelv1.RolloutType, steps []modelv1
 	clock := clocktesting.NewFakePassiveClock(time.Now().Truncate(time.Second))
 	s := &stepsTest{
 		rolloutTest: &rolloutTest{testController: newTestController(t, box), clock: clock, kind: box.Spec.Workload},
-		simulation:  &simulation{clock: clock, failing: map[string]func(*corev1.Pod){"nginx:bad": badImage}},
+		simulation:  &simulation{clock: clock, nodes: 4, failing: map[string]func(*corev1.Pod){"nginx:bad": badImage}},
 	}
 	s.simulation.tracker = s.cluster.Tracker()
-	for _, resource := range []string{"deployments", "statefulsets"} {
+	for _, resource := range []string{"deployments", "statefulsets", "daemonsets"} {
 		s.cluster.PrependReactor("patch", resource, s.simulation.apply)
 	}
 	s.startAnother(t)
@@ -67,7 +67,7 @@ func newStepsTest(t *testing.T, rolloutType modelv1.RolloutType, steps []modelv1
 	if rollout := s.rollout(t); rollout.Phase != modelv1.RolloutComplete || rollout.Stable == nil {
 		t.Fatalf("the first rollout is %+v", rollout)
 	}
-	if s.serving = int(*box.Spec.Replicas); s.rolloutTest.kind == modelv1.WorkloadStatefulSet {
+	if s.serving = s.desired(t); s.rolloutTest.kind != modelv1.WorkloadDeployment {
 		s.serving-- // An update replaces one pod after the other.
 	}
 	return s
@@ -82,8 +82,31 @@ func stateful(box *modelv1.ModelBox) {
 	box.Spec.Workload, box.Spec.RollingUpdate = modelv1.WorkloadStatefulSet, nil
 }
 
+func daemonic(box *modelv1.ModelBox) {
+	box.Spec.Workload, box.Spec.RollingUpdate, box.Spec.Replicas = modelv1.WorkloadDaemonSet, nil, nil
+}
+
 func onFailure(policy modelv1.RolloutFailurePolicy) func(*modelv1.ModelBox) {
 	return func(box *modelv1.ModelBox) { box.Spec.Rollout.OnFailure = policy }
+}
+
+// desired returns how many pods the box is to have.
+func (s *stepsTest) desired(t *testing.T) int {
+	t.Helper()
+	if replicas := s.boxInServer(t).Spec.Replicas; replicas != nil {
+		return int(*replicas)
+	}
+	return s.nodes
+}
+
+// scaleBox changes how many pods the box is to have.
+func (s *stepsTest) scaleBox(t *testing.T, replicas int32) {
+	t.Helper()
+	if s.rolloutTest.kind == modelv1.WorkloadDaemonSet {
+		s.nodes = int(replicas)
+		return
+	}
+	s.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Replicas = &replicas })
 }
 
 // startAnother gives the test another controller that knows nothing but what the servers have.
@@ -277,7 +300,7 @@ func (s *stepsTest) expectComplete(t *testing.T, image string) {
 // expectNoSteps checks that all pods have the image, and that nothing of steps is left.
 func (s *stepsTest) expectNoSteps(t *testing.T, image string) {
 	t.Helper()
-	check(t, "images", fmt.Sprintf("%d of %s", *s.boxInServer(t).Spec.Replicas, image), s.images(t))
+	check(t, "images", fmt.Sprintf("%d of %s", s.desired(t), image), s.images(t))
 	if rollout := s.rollout(t); rollout != nil && (rollout.Step != nil || rollout.Weight != nil || rollout.NextStepAt != nil || rollout.Candidate != nil || rollout.Traffic != nil) {
 		t.Errorf("there are steps left: %s", s.describe(t))
 	}
@@ -441,6 +464,7 @@ var stepsRows = []struct {
 	{"canary with a route", modelv1.RolloutCanary, twoSteps, []func(*modelv1.ModelBox){routed}},
 	{"blue-green", modelv1.RolloutBlueGreen, []modelv1.ModelBoxRolloutStep{{Pause: modelv1.PauseManual}}, []func(*modelv1.ModelBox){routed}},
 	{"canary of a StatefulSet", modelv1.RolloutCanary, twoSteps, []func(*modelv1.ModelBox){stateful}},
+	{"canary of a DaemonSet", modelv1.RolloutCanary, twoSteps, []func(*modelv1.ModelBox){daemonic}},
 }
 
 func portless(box *modelv1.ModelBox) { box.Spec.Ports = nil }
@@ -498,15 +522,15 @@ func TestChangesInTheMiddleOfSteps(t *testing.T) {
 			})
 		}, "nginx:2"},
 		{"more pods", func(t *testing.T, s *stepsTest) {
-			s.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Replicas = ptr.To[int32](9) })
+			s.scaleBox(t, 9)
 		}, "nginx:2"},
 		{"fewer pods", func(t *testing.T, s *stepsTest) {
 			s.serving -= 2
-			s.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Replicas = ptr.To[int32](2) })
+			s.scaleBox(t, 2)
 		}, "nginx:2"},
 		{"no pods", func(t *testing.T, s *stepsTest) {
 			s.serving = 0
-			s.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Replicas = ptr.To[int32](0) })
+			s.scaleBox(t, 0)
 			s.runToTheEnd(t)
 			check(t, "pods", 0, len(s.pods(t)))
 			s.expectNoPods(t)
@@ -514,9 +538,9 @@ func TestChangesInTheMiddleOfSteps(t *testing.T) {
 		{"no pods for a while", func(t *testing.T, s *stepsTest) {
 			serving := s.serving
 			s.serving = 0
-			s.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Replicas = ptr.To[int32](0) })
+			s.scaleBox(t, 0)
 			s.runToTheEnd(t)
-			s.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Replicas = ptr.To[int32](4) })
+			s.scaleBox(t, 4)
 			s.runToTheEnd(t)
 			s.serving = serving
 		}, "nginx:2"},

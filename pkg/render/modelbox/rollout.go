@@ -127,8 +127,8 @@ func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 
 // planSteps plans the rollout in steps, if the box asks for that.
 func (p *rolloutPlan) planSteps(box, stable *modelv1.ModelBox, hash string, live Live) {
-	if !asksForSteps(box) {
-		return
+	if !asksForSteps(box) || box.Spec.Workload == modelv1.WorkloadDaemonSet && replicasBeside(box, live) == 0 {
+		return // or no node is to run a pod
 	}
 	if p.steps, p.obstacle = newSteps(box, stable, hash, live); p.obstacle != nil {
 		return
@@ -334,8 +334,8 @@ func (p rolloutPlan) annotateWorkload(workload runtime.ApplyConfiguration) {
 		}
 	case *applyappsv1.DaemonSetApplyConfiguration:
 		workload.WithAnnotations(p.annotations)
-		if p.isHalted {
-			workload.Spec.WithUpdateStrategy(applyappsv1.DaemonSetUpdateStrategy().WithType(appsv1.OnDeleteDaemonSetStrategyType))
+		if p.isHalted || p.steps.replacesOnDelete() {
+			workload.Spec.UpdateStrategy.WithType(appsv1.OnDeleteDaemonSetStrategyType) // The limits stay, for what is available.
 		}
 	}
 }

@@ -17,12 +17,14 @@ import (
 
 // Steps is a rollout in steps that is under way. A Deployment has the stable pods, and the candidate Deployment beside it the pods
 // of the new revision, until the steps are over. Then the Deployment gets the pods of the new revision as well. A StatefulSet has
-// both, and the partition of its update between them.
+// both, and the partition of its update between them. A DaemonSet has both too: until the steps are over, its pods get the new revision
+// when the controller deletes them.
 type Steps struct {
 	// Number is the number of the current step, from 1. It is one more than Count while the new revision takes the place of the
 	// stable one.
 	Number int32
-	// Replicas is the number of pods that the box, or an autoscaler of its workload, asks for.
+	// Replicas is the number of pods that the box, or an autoscaler of its workload, asks for. For a DaemonSet, it is the number of nodes
+	// that are to run a pod.
 	Replicas int32
 
 	box *modelv1.ModelBox
@@ -62,7 +64,14 @@ func asksForSteps(box *modelv1.ModelBox) bool {
 	if box.Spec.Rollout == nil || box.Spec.Rollout.Type == nil || ptr.Deref(box.Spec.Replicas, 1) == 0 {
 		return false
 	}
-	return box.Spec.Workload == modelv1.WorkloadDeployment || box.Spec.Workload == modelv1.WorkloadStatefulSet && !IsBlueGreen(box)
+	switch box.Spec.Workload {
+	case modelv1.WorkloadDeployment:
+		return true
+	case modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet:
+		return !IsBlueGreen(box)
+	default:
+		return false
+	}
 }
 
 // StepsOf returns the rollout in steps that the box is in, nil if it is in none. The error is the reason if the box asks for steps
@@ -90,11 +99,7 @@ func newSteps(box, stable *modelv1.ModelBox, hash string, live Live) (*Steps, er
 	if sharesReplicas(box) && !apiequality.Semantic.DeepEqual(withStable.Spec.Ports, box.Spec.Ports) {
 		return nil, errors.New("the new revision has other target ports, and one Service leads to all pods")
 	}
-	replicas := ptr.Deref(box.Spec.Replicas, 1)
-	if scaling := ScalingBeside(box, live); scaling.Autoscaled != nil {
-		replicas = *scaling.Autoscaled
-	}
-	steps := &Steps{Number: 1, Replicas: replicas, box: box, stable: withStable, hash: hash}
+	steps := &Steps{Number: 1, Replicas: replicasBeside(box, live), box: box, stable: withStable, hash: hash}
 	if rollout := box.Status.Rollout; rollout.PodsHash == hash {
 		steps.Number = min(ptr.Deref(rollout.Step, 1), steps.Count()+1)
 	}
@@ -103,6 +108,20 @@ func newSteps(box, stable *modelv1.ModelBox, hash string, live Live) (*Steps, er
 		steps.isReplaced = steps.IsOver() && steps.hasReplaced(deployment)
 	}
 	return steps, nil
+}
+
+// replicasBeside returns how many pods the box is to have.
+func replicasBeside(box *modelv1.ModelBox, live Live) int32 {
+	if box.Spec.Workload == modelv1.WorkloadDaemonSet {
+		if set, isDaemonSet := live.Workload.(*appsv1.DaemonSet); isDaemonSet {
+			return set.Status.DesiredNumberScheduled
+		}
+		return 0
+	}
+	if scaling := ScalingBeside(box, live); scaling.Autoscaled != nil {
+		return *scaling.Autoscaled
+	}
+	return ptr.Deref(box.Spec.Replicas, 1)
 }
 
 // hasReplaced returns whether the live Deployment has replaced its stable pods, after which it gets all of its pods.
@@ -236,6 +255,11 @@ func (s *Steps) primaryReplicas() *int32 {
 		available = candidate.AvailableReplicas
 	}
 	return ptr.To(helper.StableReplicas(s.weight(), s.Replicas, available))
+}
+
+// replacesOnDelete returns whether the pods of the DaemonSet get the new revision only when they are deleted.
+func (s *Steps) replacesOnDelete() bool {
+	return s != nil && s.box.Spec.Workload == modelv1.WorkloadDaemonSet && !s.IsOver()
 }
 
 // partition returns the partition of the update of the StatefulSet, 0 for none.

@@ -132,6 +132,13 @@ func ofWorkload(workload modelv1.Workload) func(*modelv1.ModelBox) {
 	}
 }
 
+// onNodes has the DaemonSet of a box that runs on that number of nodes.
+func onNodes(nodes int32) func(*Live) {
+	return func(live *Live) {
+		live.Workload = &appsv1.DaemonSet{Status: appsv1.DaemonSetStatus{DesiredNumberScheduled: nodes}}
+	}
+}
+
 // The golden files pin the children of boxes that are rolled out in steps, as those of TestGolden do for all boxes.
 func TestGoldenSteps(t *testing.T) {
 	rows := map[string]struct {
@@ -154,6 +161,8 @@ func TestGoldenSteps(t *testing.T) {
 		"blue-green-after-the-switch":      {nil, []func(*modelv1.ModelBox){blueGreen, inStep(2), withCandidate(4), withTraffic(modelv1.TrafficToCandidate, 0)}},
 		"canary-of-a-stateful-set":         {ofWorkload(modelv1.WorkloadStatefulSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadStatefulSet)}},
 		"canary-of-a-stateful-set-at-last": {ofWorkload(modelv1.WorkloadStatefulSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadStatefulSet), inStep(3)}},
+		"canary-of-a-daemon-set":           {ofWorkload(modelv1.WorkloadDaemonSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadDaemonSet)}},
+		"canary-of-a-daemon-set-at-last":   {ofWorkload(modelv1.WorkloadDaemonSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadDaemonSet), inStep(3)}},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
@@ -162,6 +171,9 @@ func TestGoldenSteps(t *testing.T) {
 				stable = func(*modelv1.ModelBox) {}
 			}
 			box, live := steppedFrom(t, stable, row.changes...)
+			if box.Spec.Workload == modelv1.WorkloadDaemonSet {
+				onNodes(4)(&live)
+			}
 			children, err := RenderForLive(box, live)
 			if err != nil {
 				t.Fatal(err)
@@ -209,7 +221,11 @@ func TestStepsOf(t *testing.T) {
 		})},
 		{name: "no rollout", changes: without(func(box *modelv1.ModelBox) { box.Spec.Rollout = nil })},
 		{name: "no status", changes: without(func(box *modelv1.ModelBox) { box.Status.Rollout = nil })},
-		{name: "a DaemonSet", stable: ofWorkload(modelv1.WorkloadDaemonSet), changes: without(ofWorkload(modelv1.WorkloadDaemonSet))},
+		{name: "a DaemonSet", stable: ofWorkload(modelv1.WorkloadDaemonSet), changes: without(ofWorkload(modelv1.WorkloadDaemonSet)), live: onNodes(4), number: 1},
+		{name: "a DaemonSet without nodes", stable: ofWorkload(modelv1.WorkloadDaemonSet), changes: without(ofWorkload(modelv1.WorkloadDaemonSet)), live: onNodes(0)},
+		{name: "a DaemonSet that is gone", stable: ofWorkload(modelv1.WorkloadDaemonSet), changes: without(ofWorkload(modelv1.WorkloadDaemonSet))},
+		{name: "blue-green of a DaemonSet", stable: ofWorkload(modelv1.WorkloadDaemonSet),
+			changes: []func(*modelv1.ModelBox){blueGreen, ofWorkload(modelv1.WorkloadDaemonSet)}, live: onNodes(4)},
 		{name: "a StatefulSet", stable: ofWorkload(modelv1.WorkloadStatefulSet), changes: without(ofWorkload(modelv1.WorkloadStatefulSet)), number: 1},
 		{name: "blue-green", changes: without(blueGreen), number: 1},
 		{name: "blue-green of a StatefulSet", stable: ofWorkload(modelv1.WorkloadStatefulSet),

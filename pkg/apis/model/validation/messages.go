@@ -73,9 +73,9 @@ const (
 	mustNotExceed100Percent          = "must not be greater than 100%"
 
 	mustNotUseStepsWithoutType    = "may not be set without `rollout.type`"
-	mustNotUseTypeWithDaemonSet   = "may not be set when `workload` is 'DaemonSet': only a Deployment or a StatefulSet has a rollout in steps"
 	mustNotUseTypeWithRecreate    = "may not be set when `strategy` is 'Recreate': the pods of two revisions would run side by side"
 	mustBeCanaryWithStatefulSet   = "must be Canary when `workload` is 'StatefulSet', which has one pod of each name"
+	mustBeCanaryWithDaemonSet     = "must be Canary when `workload` is 'DaemonSet', which has one pod on each node"
 	mustHaveStep                  = "must have at least one step when `rollout.type` is 'Canary'"
 	mustNotUseWeightWithBlueGreen = "may not be set when `rollout.type` is 'BlueGreen': the new revision gets all of the traffic at once"
 	mustBePause                   = `must be "Manual", or a duration greater than 0 and at most ` + maxStepPauseText + `, such as "5m"`

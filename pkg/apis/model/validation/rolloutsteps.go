@@ -49,16 +49,19 @@ func validateRolloutSteps(box *model.ModelBox, path *field.Path) field.ErrorList
 // so that the type is what is wrong with a name that is too long for it.
 func validateRolloutType(box *model.ModelBox, path *field.Path) field.ErrorList {
 	rolloutType := *box.Spec.Rollout.Type
-	switch box.Spec.Workload {
-	case model.WorkloadDaemonSet:
-		return field.ErrorList{field.Forbidden(path, mustNotUseTypeWithDaemonSet)}
-	case model.WorkloadStatefulSet:
-		if rolloutType == model.RolloutBlueGreen {
-			return field.ErrorList{field.Invalid(path, rolloutType, mustBeCanaryWithStatefulSet)}
-		}
-		return nil
-	}
 	var errs field.ErrorList
+	switch isBlueGreen := rolloutType == model.RolloutBlueGreen; box.Spec.Workload {
+	case model.WorkloadStatefulSet:
+		if isBlueGreen {
+			errs = append(errs, field.Invalid(path, rolloutType, mustBeCanaryWithStatefulSet))
+		}
+		return errs
+	case model.WorkloadDaemonSet:
+		if isBlueGreen {
+			errs = append(errs, field.Invalid(path, rolloutType, mustBeCanaryWithDaemonSet))
+		}
+		return errs
+	}
 	if box.Spec.Strategy == model.StrategyRecreate {
 		errs = append(errs, field.Forbidden(path, mustNotUseTypeWithRecreate))
 	}

@@ -56,8 +56,8 @@ func TestRolloutSteps(t *testing.T) {
 
 		{"a StatefulSet takes a canary", all(workload(model.WorkloadStatefulSet), canary), nil},
 		{"a StatefulSet takes no blue-green rollout", all(workload(model.WorkloadStatefulSet), steps(model.RolloutBlueGreen)), []string{"Invalid value: spec.rollout.type"}},
-		{"a DaemonSet takes no canary", all(workload(model.WorkloadDaemonSet), canary), []string{"Forbidden: spec.rollout.type"}},
-		{"a DaemonSet takes no blue-green rollout", all(workload(model.WorkloadDaemonSet), steps(model.RolloutBlueGreen)), []string{"Forbidden: spec.rollout.type"}},
+		{"a DaemonSet takes a canary", all(workload(model.WorkloadDaemonSet), canary), nil},
+		{"a DaemonSet takes no blue-green rollout", all(workload(model.WorkloadDaemonSet), steps(model.RolloutBlueGreen)), []string{"Invalid value: spec.rollout.type"}},
 		{"Recreate takes no canary", all(strategy(model.StrategyRecreate), canary), []string{"Forbidden: spec.rollout.type"}},
 		{"Recreate takes no blue-green rollout", all(strategy(model.StrategyRecreate), steps(model.RolloutBlueGreen)), []string{"Forbidden: spec.rollout.type"}},
 

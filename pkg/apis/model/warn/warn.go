@@ -65,7 +65,7 @@ func WeightRounded(weight, share int32, pods string) string {
 	return fmt.Sprintf("%d%% is rounded to %d%% of the traffic, the share of %s", weight, share, pods)
 }
 
-// FilesOfAllSteps is about a config with the rollout Restart of a StatefulSet that is rolled out in steps.
+// FilesOfAllSteps is about a config with the rollout Restart of a StatefulSet or a DaemonSet that is rolled out in steps.
 const FilesOfAllSteps = "stable pods get changed files in the first step already; rollout Versioned leaves them the files that they have"
 
 // IgnoredFor is about a field of a Service whose type is serviceType.

@@ -177,6 +177,8 @@ func (r *Reconciler) hashesOf(ctx context.Context, box *modelv1.ModelBox, observ
 		}
 		canary, err := r.newReplicaSetOf(ctx, box, candidate)
 		return promquery.Hashes{Stable: stable.hash, Canary: canary.hash}, err
+	case kinds.DaemonSet:
+		return daemonSetHashes(workload, box.Status.Rollout, observed.Pods), nil
 	default:
 		return promquery.Hashes{}, nil
 	}

@@ -6,6 +6,7 @@ package rollouts
 import (
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -35,7 +36,7 @@ func NewProgressRecord() *progressRecord {
 
 // Observe takes note of the workload of the box, which may be nil, and returns how its rollout gets on.
 func (r *progressRecord) Observe(box *modelv1.ModelBox, workload kinds.Workload, now time.Time) status.Progress {
-	if workload == nil || workload.HasProgressDeadline() || !isRollingOut(workload) {
+	if workload == nil || workload.HasProgressDeadline() || !isRollingOut(workload) || isBetweenNodes(box, workload) {
 		r.Forget(reconciler.KeyOf(box))
 		return status.Progress{}
 	}
@@ -78,6 +79,17 @@ func (m milestone) furthest(later milestone) milestone {
 func isRollingOut(workload kinds.Workload) bool {
 	pause := workload.Pause()
 	return workload.Rollout().IsTrue && (pause == nil || !pause.StopsRollout)
+}
+
+// isBetweenNodes returns whether the workload is a DaemonSet in steps whose pods are all available: the next one is replaced when the step
+// is over.
+func isBetweenNodes(box *modelv1.ModelBox, workload kinds.Workload) bool {
+	set, isDaemonSet := workload.(kinds.DaemonSet)
+	if !isDaemonSet || box.Status.Rollout == nil || box.Status.Rollout.Step == nil || set.Spec.UpdateStrategy.Type != appsv1.OnDeleteDaemonSetStrategyType {
+		return false
+	}
+	replicas := set.Replicas()
+	return replicas.Available >= replicas.Desired
 }
 
 // wasOverdue returns whether the last status of the box says so of what there is now.

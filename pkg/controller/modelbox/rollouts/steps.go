@@ -55,6 +55,7 @@ func (r *Reconciler) observeSteps(ctx context.Context, box *modelv1.ModelBox, st
 		return observation, err
 	}
 	observation.RecheckAfter = reconciler.Soonest(observation.RecheckAfter, progress.recheckAfter)
+	observation.Replaceable = replaceablePod(box, steps, observed)
 	observation.AwaitedCheck = progress.awaitedCheck
 	observation.AwaitsPromotion = ptr.Equal(next.Step, &steps.Number) && steps.Step().Pause == modelv1.PauseManual && isStepReached(box, steps, observed)
 	return observation, err
@@ -99,6 +100,8 @@ func isObserved(workload kinds.Workload) bool {
 	case kinds.Deployment:
 		return workload.Status.ObservedGeneration >= workload.Generation
 	case kinds.StatefulSet:
+		return workload.Status.ObservedGeneration >= workload.Generation
+	case kinds.DaemonSet:
 		return workload.Status.ObservedGeneration >= workload.Generation
 	default:
 		return true
@@ -197,7 +200,7 @@ func isPauseOver(pause string, now time.Time, next *modelv1.ModelBoxRolloutStatu
 func isStepReached(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation) bool {
 	if observed.Candidate == nil {
 		replicas := observed.Workload.Replicas()
-		return box.Spec.Workload == modelv1.WorkloadStatefulSet && newReplicas(observed.Workload) >= steps.NewReplicas() && replicas.Available >= replicas.Desired
+		return box.Spec.Workload != modelv1.WorkloadDeployment && newReplicas(observed.Workload) >= steps.NewReplicas() && replicas.Available >= replicas.Desired
 	}
 	last := box.Status.Rollout
 	if !isCandidateReady(steps, observed) || last.Candidate == nil || last.Candidate.AvailableReplicas < steps.NewReplicas() {

@@ -24,10 +24,10 @@ import (
 const maxToldSteps = 5
 
 // stepWeightWarnings warns about the weights of steps that the number of pods rounds. With a route, the shares of the traffic do not
-// depend on the number of pods.
+// depend on the number of pods. A DaemonSet has as many pods as there are nodes for it, which the box does not say.
 func stepWeightWarnings(box *model.ModelBox, path *field.Path) []string {
 	rollout, replicas := box.Spec.Rollout, replicasOf(box)
-	if rollout == nil || ptr.Deref(rollout.Type, "") != model.RolloutCanary || replicas == 0 {
+	if rollout == nil || ptr.Deref(rollout.Type, "") != model.RolloutCanary || replicas == 0 || box.Spec.Workload == model.WorkloadDaemonSet {
 		return nil
 	}
 	served, err := boxview.V1(box)
@@ -50,10 +50,10 @@ func stepWeightWarnings(box *model.ModelBox, path *field.Path) []string {
 	return warnings
 }
 
-// stepConfigWarnings warns about configs whose files all pods of a StatefulSet share, also while only some of them have the new
-// revision. The candidate of a Deployment has files of its own.
+// stepConfigWarnings warns about configs whose files all pods of a StatefulSet or a DaemonSet share, also while only some of them have
+// the new revision. The candidate of a Deployment has files of its own.
 func stepConfigWarnings(box *model.ModelBox, path *field.Path) []string {
-	if box.Spec.Rollout == nil || box.Spec.Rollout.Type == nil || box.Spec.Workload != model.WorkloadStatefulSet {
+	if box.Spec.Rollout == nil || box.Spec.Rollout.Type == nil || box.Spec.Workload == model.WorkloadDeployment {
 		return nil
 	}
 	var warnings []string
@@ -69,10 +69,10 @@ func stepConfigWarnings(box *model.ModelBox, path *field.Path) []string {
 type canaryShare struct{ updated, all int32 }
 
 // canaryShareOf returns the pods in a step with the weight of a box with that number of pods, which no route leads shares of the traffic
-// to. A StatefulSet has one pod of each name. A Deployment has a pod of each revision at least.
+// to. A StatefulSet has one pod of each name, and a DaemonSet one on each node. A Deployment has a pod of each revision at least.
 func canaryShareOf(spec *model.ModelBoxSpec, weight, replicas int32) canaryShare {
 	updated := helper.CanaryReplicas(weight, replicas, false)
-	if spec.Workload == model.WorkloadStatefulSet {
+	if spec.Workload != model.WorkloadDeployment {
 		return canaryShare{updated, replicas}
 	}
 	return canaryShare{updated, updated + helper.StableReplicas(weight, replicas, updated)}
@@ -103,8 +103,11 @@ func stepsOfUpdate(box, old *model.ModelBox) (steps, obstacle string) {
 		return "", warn.OtherTargetPorts
 	}
 	replicas := replicasOf(box)
-	if isWorkloadAutoscaled(old) {
+	switch {
+	case isWorkloadAutoscaled(old):
 		replicas = *old.Status.DesiredReplicas
+	case box.Spec.Workload == model.WorkloadDaemonSet:
+		replicas = old.Status.Replicas
 	}
 	if modelboxrender.IsBlueGreen(served) {
 		return describeBlueGreen(served, replicas) + describeChecks(box), ""

@@ -54,6 +54,8 @@ func TestStepConfigWarnings(t *testing.T) {
 	}{
 		{"a StatefulSet with files that restart its pods", []func(*model.ModelBox){statefulSet, pods(2), half, withConfig(model.ConfigRolloutRestart)},
 			[]string{"spec.configs[0].rollout: " + warn.FilesOfAllSteps}},
+		{"a DaemonSet with files that restart its pods", []func(*model.ModelBox){daemonSet, half, withConfig(model.ConfigRolloutRestart)},
+			[]string{"spec.configs[0].rollout: " + warn.FilesOfAllSteps}},
 		{"a StatefulSet with versioned files", []func(*model.ModelBox){statefulSet, pods(2), half, withConfig(model.ConfigRolloutVersioned)}, nil},
 		{"a StatefulSet without steps", []func(*model.ModelBox){statefulSet, pods(2), withConfig(model.ConfigRolloutRestart)}, nil},
 		{"a Deployment, whose candidate has its own files", []func(*model.ModelBox){pods(2), half, withConfig(model.ConfigRolloutRestart)}, nil},
@@ -89,6 +91,7 @@ func TestStepWeightWarnings(t *testing.T) {
 			[]string{at("0", warn.WeightRounded(10, 100, "1 of 1 pod"))}},
 		{"a share of the pods of a StatefulSet", []func(*model.ModelBox){statefulSet, pods(3), inSteps(model.RolloutCanary, step(50, ""))},
 			[]string{at("0", warn.WeightRounded(50, 67, "2 of 3 pods"))}},
+		{"a share of the nodes of a DaemonSet, which the box does not say", []func(*model.ModelBox){daemonSet, halves}, nil},
 		{"a share of no pods", []func(*model.ModelBox){pods(0), halves}, nil},
 		{"a share of a route is exact", []func(*model.ModelBox){pods(4), halves, routed}, nil},
 		{"a route does not share the traffic of a StatefulSet", []func(*model.ModelBox){statefulSet, pods(4), inSteps(model.RolloutCanary, step(10, "")), routed},
@@ -148,6 +151,7 @@ func TestWarningsOfRolloutsInSteps(t *testing.T) {
 		{"a share of the traffic of a route", []change{pods(4), canary, routed}, nil, []change{newImage},
 			[]string{`rolls 4 pods in steps: 25% of the traffic for 5m, then 50% of the traffic until "kubectl modelbox promote web", then all`}},
 		{"a share of the pods of a StatefulSet", []change{statefulSet, pods(4), canary}, nil, []change{newImage}, []string{"rolls 4 pods in steps: " + toHalf}},
+		{"a share of the nodes of a DaemonSet", []change{pods(4), daemonSet, canary}, nil, []change{newImage}, []string{"rolls 4 pods in steps: " + toHalf}},
 		{"a candidate beside the only pod", []change{pods(1), inSteps(model.RolloutCanary, step(50, ""))}, nil, []change{newImage},
 			[]string{"rolls 1 pod in steps: 1 of 2 pods (50% of the traffic), then all"}},
 		{"a share of the pods of an autoscaler", []change{pods(4), canary}, []change{func(box *model.ModelBox) {
