@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -121,4 +122,27 @@ func (s *stepsTest) failPods(t *testing.T, image string) {
 			s.simulation.update(t, pods, pod)
 		}
 	}
+}
+
+func TestChecksOfADaemonSet(t *testing.T) {
+	s, prometheus := newStepChecksTest(t, []modelv1.ModelBoxRolloutStep{{Weight: 25}}, daemonic, func(box *modelv1.ModelBox) {
+		box.Spec.Rollout.OnFailure = modelv1.RolloutFailureRollback
+	})
+	s.changeBox(t, func(spec *modelv1.ModelBoxSpec) {
+		spec.Image = "nginx:2"
+		spec.Rollout.Checks[0].Prometheus.Query = `sum(errors{hash="{{canary}}"}) - sum(errors{hash="{{stable}}"})`
+	})
+	s.run(t)
+	hash := map[string]string{}
+	for _, pod := range s.pods(t) {
+		hash[pod.Spec.Containers[0].Image] = pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
+	}
+	check(t, "queries", []string{
+		fmt.Sprintf(`sum(errors{hash="%s",namespace="default"}) - sum(errors{hash="%s",namespace="default"})`, hash["nginx:2"], hash["nginx:1"]),
+	}, prometheus.queries)
+	prometheus.answer(2, nil)
+	s.runFor(t, time.Minute)
+	check(t, "phase", modelv1.RolloutRolledBack, s.rollout(t).Phase)
+	check(t, "failed revision", "web-"+hash["nginx:2"], s.rollout(t).FailedRevisions[0].Name)
+	check(t, "images", "4 of nginx:1", s.images(t))
 }

@@ -265,10 +265,16 @@ func describeAwaited(checks []modelv1.ModelBoxRolloutCheck, states []modelv1.Mod
 // newRevisionName returns the name of the ReplicaSet or ControllerRevision of the new revision, empty where it is not known.
 func (r *Reconciler) newRevisionName(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation) (string, error) {
 	hashes, err := r.hashesOf(ctx, box, observed)
-	if err != nil || observed.Candidate == nil {
-		return hashes.Canary, err
+	switch {
+	case err != nil:
+		return "", err
+	case observed.Candidate != nil:
+		return nameWithHash(observed.Candidate, hashes.Canary), nil
 	}
-	return nameWithHash(observed.Candidate, hashes.Canary), nil
+	if set, isDaemonSet := observed.Workload.(kinds.DaemonSet); isDaemonSet {
+		return nameWithHash(set, hashes.Canary), nil
+	}
+	return hashes.Canary, nil // The label of the pods of a StatefulSet is the name.
 }
 
 // failChecks makes next the status of a rollout that a check has failed.
