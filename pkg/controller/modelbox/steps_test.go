@@ -25,6 +25,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // stepsTest is a controller in a simulated cluster, with a box whose rollouts are in steps.
@@ -451,6 +452,54 @@ func TestStepsWithAControllerThatStartsAnew(t *testing.T) {
 			check(t, "history", histories[0], histories[1])
 		})
 	}
+}
+
+// A box whose store is lost at any time in its steps keeps its capacity, and gets to the end.
+func TestLostStoreInTheMiddleOfSteps(t *testing.T) {
+	for _, row := range stepsRows {
+		for _, isAborted := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, aborted: %t", row.name, isAborted), func(t *testing.T) {
+				t.Parallel()
+				s := newStepsTest(t, row.rolloutType, row.steps, append(slices.Clone(row.changes), onFailure(modelv1.RolloutFailureRollback))...)
+				stable := s.rollout(t).Stable.PodsHash
+				s.changeBox(t, image("nginx:2"))
+				s.run(t)
+				s.promote(t)
+				s.run(t)
+				if isAborted {
+					s.testController.update(t, func(box *modelv1.ModelBox) {
+						box.Status.Rollout.Phase, box.Status.Rollout.Reason, box.Status.Rollout.Step = modelv1.RolloutRolledBack, modelv1.RolloutAborted, nil
+					})
+					s.reconcileOnce(t)
+				}
+				for range 6 {
+					s.loseStatus(t)
+					s.reconcileOnce(t)
+					s.checkTraffic(t)
+					s.work(t)
+					s.checkTraffic(t)
+				}
+				s.runToTheEnd(t)
+				if isAborted {
+					check(t, "phase", modelv1.RolloutRolledBack, s.rollout(t).Phase)
+					s.expectNoSteps(t, "nginx:1")
+					check(t, "stable", stable, s.rollout(t).Stable.PodsHash)
+					return
+				}
+				s.expectComplete(t, "nginx:2")
+			})
+		}
+	}
+}
+
+// loseStatus gives the box the status that a recovery of the store finds on its workload.
+func (s *stepsTest) loseStatus(t *testing.T) {
+	t.Helper()
+	workload := s.liveWorkload(t)
+	s.testController.update(t, func(box *modelv1.ModelBox) {
+		box.Status = modelv1.ModelBoxStatus{Rollout: modelboxrender.RecordedRollout(workload, box)}
+	})
+	s.startAnother(t)
 }
 
 // stepsRows are boxes that are rolled out in steps.

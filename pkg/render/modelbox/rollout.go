@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -177,8 +178,8 @@ func recordedPodsHash(recorded *modelv1.ModelBox) (hash string, err error) {
 }
 
 // RecordedRollout returns the rollout status of a recorded box from the annotations of its workload, for a box whose status is
-// lost: the pods of the last complete rollout, and whether the box was rolled back to them. It returns nil if the annotations have
-// neither.
+// lost: the pods of the last complete rollout, and whether the box was rolled back to them or is in a step. It returns nil if the
+// annotations have no such pods.
 func RecordedRollout(workload metav1.Object, recorded *modelv1.ModelBox) *modelv1.ModelBoxRolloutStatus {
 	stable, err := ReadRecord(workload.GetAnnotations()[modelv1.StableRecordAnnotation])
 	if err != nil || recorded.Spec.Rollout == nil || stable.UID != recorded.UID || stable.Namespace != recorded.Namespace || stable.Name != recorded.Name {
@@ -199,8 +200,15 @@ func RecordedRollout(workload metav1.Object, recorded *modelv1.ModelBox) *modelv
 		PodsHash: hashes[0],
 		Stable:   &modelv1.ModelBoxRolloutRevision{PodsHash: hashes[1], Generation: stable.Generation},
 	}
-	if _, isInSteps := workload.GetAnnotations()[modelv1.RolloutStepAnnotation]; isInSteps {
-		return rollout // It begins with the first step again.
+	if asksForSteps(asked) && asked.Spec.Workload == modelv1.WorkloadDeployment {
+		// There may be a candidate that serves. If there is none, the status will be without one when the stable pods are available.
+		rollout.Candidate = &modelv1.ModelBoxRolloutCandidate{PodsHash: hashes[0], Generation: recorded.Generation}
+	}
+	if step, isInSteps := workload.GetAnnotations()[modelv1.RolloutStepAnnotation]; isInSteps {
+		if number, err := strconv.ParseInt(step, 10, 32); err == nil && number > 0 {
+			rollout.Step = ptr.To(int32(number))
+		}
+		return rollout
 	}
 	if isRolledBack(workload, recorded) {
 		rollout.Phase, rollout.Reason, rollout.Message = modelv1.RolloutRolledBack, "Unknown", "the store was lost, and with it the reason"

@@ -286,8 +286,10 @@ func TestRecordedRolloutInSteps(t *testing.T) {
 		annotations []string
 		want        *modelv1.ModelBoxRolloutStatus
 	}{
-		{"in steps", []string{modelv1.StableRecordAnnotation, modelv1.RolloutStepAnnotation, modelv1.RolledBackAnnotation}, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing}},
-		{"after the steps", []string{modelv1.StableRecordAnnotation, modelv1.RolloutStepAnnotation}, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing}},
+		{"in steps", []string{modelv1.StableRecordAnnotation, modelv1.RolloutStepAnnotation, modelv1.RolledBackAnnotation},
+			&modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To[int32](2)}},
+		{"after the steps", []string{modelv1.StableRecordAnnotation, modelv1.RolloutStepAnnotation},
+			&modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To[int32](2)}},
 		{"not in steps", []string{modelv1.StableRecordAnnotation}, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing}},
 		{"rolled back", []string{modelv1.StableRecordAnnotation, modelv1.RolledBackAnnotation}, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutRolledBack, Reason: "Unknown", Message: "the store was lost, and with it the reason"}},
 		{"without the stable box", []string{modelv1.RolloutStepAnnotation}, nil},
@@ -306,6 +308,7 @@ func TestRecordedRolloutInSteps(t *testing.T) {
 			}
 			if row.want != nil {
 				row.want.PodsHash, row.want.Stable = box.Status.Rollout.PodsHash, box.Status.Rollout.Stable
+				row.want.Candidate = &modelv1.ModelBoxRolloutCandidate{PodsHash: row.want.PodsHash, Generation: box.Generation}
 			}
 			got := RecordedRollout(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Annotations: annotations}}, box)
 			if diff := cmp.Diff(row.want, got); diff != "" {
