@@ -31,6 +31,14 @@ func (n *Namespace) AwaitStep(box string, step, weight int32) {
 	})
 }
 
+// Promote ends the current step of the rollout of the box.
+func (n *Namespace) Promote(box string) {
+	n.T.Helper()
+	if _, err := n.Boxes.CreatePromotion(n.Ctx, box, &modelv1.ModelBoxPromotion{}, metav1.CreateOptions{}); err != nil {
+		n.T.Fatal(err)
+	}
+}
+
 // AwaitImages waits until the box has that many pods of each image, and no others.
 func (n *Namespace) AwaitImages(box string, want map[string]int) {
 	n.T.Helper()

@@ -48,9 +48,7 @@ func TestCanary(t *testing.T) {
 	})
 	n.ExpectConverged("web")
 
-	if _, err := n.Boxes.CreatePromotion(n.Ctx, "web", &modelv1.ModelBoxPromotion{}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	n.Promote("web")
 	box = n.AwaitReady("web")
 	framework.ExpectEqual(t, "phase in the end", modelv1.RolloutComplete, box.Status.Rollout.Phase)
 	awaitNoCandidate(n, "web")
@@ -182,11 +180,34 @@ func TestCanaryOfStatefulSet(t *testing.T) {
 	n.AwaitStep("db", 1, 33)
 	n.AwaitReadyCondition("db", metav1.ConditionFalse, modelv1.ReasonProgressing, "step 1 of 1", "kubectl modelbox promote db")
 	n.AwaitImages("db", map[string]int{framework.Image: 2, framework.NewImage: 1})
-	if _, err := n.Boxes.CreatePromotion(n.Ctx, "db", &modelv1.ModelBoxPromotion{}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	n.Promote("db")
 	n.AwaitReady("db")
 	n.AwaitImages("db", map[string]int{framework.NewImage: 3})
+}
+
+// TestCanaryOfDaemonSet rolls a new image out to one of two nodes first, goes back, and then goes on to the other node.
+func TestCanaryOfDaemonSet(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("agent", framework.WithWorkload(modelv1.WorkloadDaemonSet),
+		framework.WithSteps(modelv1.RolloutCanary, modelv1.ModelBoxRolloutStep{Weight: 50, Pause: modelv1.PauseManual})))
+	n.UpdateBox("agent", framework.WithImage(framework.NewImage))
+	n.AwaitStep("agent", 1, 50)
+	n.AwaitReadyCondition("agent", metav1.ConditionFalse, modelv1.ReasonProgressing, "step 1 of 1", "kubectl modelbox promote agent")
+	n.AwaitImages("agent", map[string]int{framework.Image: 1, framework.NewImage: 1})
+	n.ExpectConverged("agent")
+
+	if _, err := n.Boxes.CreateAbort(n.Ctx, "agent", &modelv1.ModelBoxAbort{}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	n.AwaitReadyCondition("agent", metav1.ConditionFalse, modelv1.ReasonRolledBack, "aborted")
+	n.AwaitImages("agent", map[string]int{framework.Image: 2})
+
+	n.UpdateBox("agent", framework.WithImage("nginx:1.25"))
+	n.AwaitStep("agent", 1, 50)
+	n.Promote("agent")
+	n.AwaitReady("agent")
+	n.AwaitImages("agent", map[string]int{"nginx:1.25": 2})
 }
 
 // TestBlueGreen starts all pods of a new image beside the stable pods, and then gives them the traffic at once.
@@ -204,9 +225,7 @@ func TestBlueGreen(t *testing.T) {
 	expectSelected(n, helper.CandidateName("web"), framework.NewImage)
 	n.ExpectConverged("web")
 
-	if _, err := n.Boxes.CreatePromotion(n.Ctx, "web", &modelv1.ModelBoxPromotion{}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	n.Promote("web")
 	n.AwaitBox("web", "leads to the candidate", func(box *modelv1.ModelBox) error {
 		if traffic := box.Status.Rollout.Traffic; traffic == nil || traffic.Service != modelv1.TrafficToCandidate {
 			return fmt.Errorf("its traffic is %+v", traffic)
@@ -242,9 +261,7 @@ func expectWeights(n *framework.Namespace, client gatewayclient.Interface, name 
 	})
 	expectSelected(n, name, framework.Image)
 	n.ExpectConverged(name)
-	if _, err := n.Boxes.CreatePromotion(n.Ctx, name, &modelv1.ModelBoxPromotion{}, metav1.CreateOptions{}); err != nil {
-		n.T.Fatal(err)
-	}
+	n.Promote(name)
 	n.AwaitReady(name)
 	awaitNoCandidate(n, name)
 }

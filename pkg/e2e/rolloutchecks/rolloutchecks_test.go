@@ -95,9 +95,7 @@ func TestChecksOfRollouts(t *testing.T) {
 					return check.Inconclusive > 1 && check.Message == "no data"
 				})
 				n.AwaitStep("web", 1, 50)
-				if _, err := n.Boxes.CreatePromotion(n.Ctx, "web", &modelv1.ModelBoxPromotion{}, metav1.CreateOptions{}); err != nil {
-					n.T.Fatal(err)
-				}
+				n.Promote("web")
 				n.AwaitReady("web")
 			}},
 			{"a query for another namespace", func(n *framework.Namespace) {
