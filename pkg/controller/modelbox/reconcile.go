@@ -66,17 +66,15 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if observed.Rollout, err = c.observeRollout(ctx, box, podsHash, result, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
+	if err := c.rollouts.DeletePodOfRollout(ctx, box, observed); err != nil {
+		result.Failures = append(result.Failures, err)
+		observed.Failures = result.Failures
+	}
 	delay, err := c.reconcileStatus(ctx, box, observed)
 	if err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
 	if err := c.rollouts.DeletePodWithoutStorage(ctx, box, observed); err != nil {
-		return 0, errors.Join(err, result.Err())
-	}
-	if err := c.rollouts.DeleteOutdatedPod(ctx, box, observed); err != nil {
-		return 0, errors.Join(err, result.Err())
-	}
-	if err := c.rollouts.DeleteReplaceablePod(ctx, box, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)

@@ -4,6 +4,7 @@
 package security
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -40,7 +41,7 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		deletes       = "modelbox-apiserver deletes only what a ModelBox, a ModelStack or a Network controls"
 		changesClaims = "modelbox-apiserver changes only claims of a ModelBox, or claims that a ModelBox adopts"
 		deletesClaims = "modelbox-apiserver deletes only claims of a ModelBox"
-		deletesPods   = "modelbox-apiserver deletes only pods of the StatefulSet of a ModelBox"
+		deletesPods   = "modelbox-apiserver deletes only pods of the workload of a ModelBox"
 		nothing       = "modelbox-apiserver writes nothing in the namespaces kube-system and modelbox-system"
 	)
 	service := func(namespace, owners string) string {
@@ -57,9 +58,29 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: lonely, namespace: %s, labels: {modelbox: db}}, spec: {containers: [{name: main, image: %s}]}}`, n.Name, framework.Image),
 		fmt.Sprintf(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: foreign, namespace: %s}, spec: {selector: {matchLabels: {app: set}},
 			template: {metadata: {labels: {app: set, modelbox: db}}, spec: {containers: [{name: main, image: %s}]}}}}`, n.Name, framework.Image),
+		fmt.Sprintf(`{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: foreign, namespace: %s}, spec: {selector: {matchLabels: {app: set}},
+			template: {metadata: {labels: {app: set, modelbox: web}}, spec: {containers: [{name: main, image: %s}]}}}}`, n.Name, framework.Image),
 		fmt.Sprintf(`{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: foreign.modelstack.1, namespace: %s}, data: {}, revision: 1}`, n.Name),
 	}, "\n---\n"), "create", "-f", "-")
 	n.CreateReadyBox(framework.NewBox("db", framework.WithWorkload(modelv1.WorkloadStatefulSet)))
+	n.CreateReadyBox(framework.NewBox("agent", framework.WithWorkload(modelv1.WorkloadDaemonSet)))
+	// podOf returns the name of a pod with these values of its labels.
+	podOf := func(box, app string) (name string) {
+		n.Eventually("there is a pod of "+box, func() error {
+			pods, err := n.Pods.List(n.Ctx, metav1.ListOptions{LabelSelector: "modelbox=" + box})
+			if err != nil {
+				return err
+			}
+			for i := range pods.Items {
+				if pods.Items[i].Labels["app"] == app {
+					name = pods.Items[i].Name
+					return nil
+				}
+			}
+			return errors.New("it is not there")
+		})
+		return name
+	}
 	for _, test := range []struct {
 		name, stdin, arguments, refusal string
 	}{
@@ -89,7 +110,10 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		{"a retained claim that goes", "", "delete pvc retained --dry-run=server", ""},
 		{"a pod without a controller that goes", "", "delete pod lonely", deletesPods},
 		{"a pod of a StatefulSet that is no box's", "", "delete pod foreign-0", deletesPods},
+		{"a pod of a ReplicaSet that is no box's", "", "delete pod " + podOf("web", "set"), deletesPods},
 		{"a pod of a box's StatefulSet that goes", "", "delete pod db-0 --dry-run=server", ""},
+		{"a pod of a box's Deployment that goes", "", "delete pod " + podOf("web", "") + " --dry-run=server", ""},
+		{"a pod of a box's DaemonSet that goes", "", "delete pod " + podOf("agent", "") + " --dry-run=server", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			// Arguments do not contain spaces.

@@ -130,12 +130,8 @@ func daemonSetHashes(set kinds.DaemonSet, rollout *modelv1.ModelBoxRolloutStatus
 	return hashes
 }
 
-// DeleteReplaceablePod deletes the pod of a DaemonSet whose node gets the new revision in the step of the rollout.
-func (r *Reconciler) DeleteReplaceablePod(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation) error {
-	pod := observed.Rollout.Replaceable
-	if pod == nil {
-		return nil
-	}
+// deleteReplaceablePod deletes the pod of a DaemonSet whose node gets the new revision in the step of the rollout.
+func (r *Reconciler) deleteReplaceablePod(ctx context.Context, box *modelv1.ModelBox, pod *corev1.Pod) error {
 	return r.deletePod(ctx, box, pod, podDeletion{
 		failure: "is on a node for the new revision",
 		event:   "Deleted a pod for the new revision on its node",

@@ -101,13 +101,21 @@ func (r *Reconciler) deletePodOfFormerRevision(ctx context.Context, box *modelv1
 	})
 }
 
-// DeleteOutdatedPod deletes a pod of a rollout that is tried again which failed before the retry, so that there is a new one. It is
-// not ready, like those that deletePodOfFormerRevision deletes.
-func (r *Reconciler) DeleteOutdatedPod(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation) error {
-	pod := observed.Rollout.Outdated
-	if pod == nil {
+// DeletePodOfRollout deletes the pod, if any, that the observation of the rollout says to delete.
+func (r *Reconciler) DeletePodOfRollout(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation) error {
+	switch rollout := &observed.Rollout; {
+	case rollout.Outdated != nil:
+		return r.deleteOutdatedPod(ctx, box, rollout.Outdated)
+	case rollout.Replaceable != nil:
+		return r.deleteReplaceablePod(ctx, box, rollout.Replaceable)
+	default:
 		return nil
 	}
+}
+
+// deleteOutdatedPod deletes a pod of a rollout that is tried again which failed before the retry, so that there is a new one. It is
+// not ready, like those that deletePodOfFormerRevision deletes.
+func (r *Reconciler) deleteOutdatedPod(ctx context.Context, box *modelv1.ModelBox, pod *corev1.Pod) error {
 	return r.deletePod(ctx, box, pod, podDeletion{
 		failure: "failed before the rollout was tried again",
 		event:   fmt.Sprintf("Deleted pod %s, which failed before the rollout was tried again", pod.Name),
