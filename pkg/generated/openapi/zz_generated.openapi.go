@@ -2443,7 +2443,7 @@ func schema_pkg_apis_model_v1_ModelBoxRollout(ref common.ReferenceCallback) comm
 					},
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type is how a new revision is brought to the pods once a rollout of the box has been complete: \"Canary\" gives it a share of the traffic, step by step; \"BlueGreen\" starts all of its pods beside the stable pods, and then gives it all of the traffic at once. By default, the workload replaces its pods as it always does. A Deployment can have both types, a StatefulSet \"Canary\", and a DaemonSet none.\n\nExample: Canary\n\nPossible enum values:\n - `\"BlueGreen\"` starts all pods of the new revision beside those of the stable one, and then gives it all of the traffic at once.\n - `\"Canary\"` gives the new revision a share of the traffic, step by step.",
+							Description: "type is how a new revision is brought to the pods once a rollout of the box has been complete: \"Canary\" gives it a share of the traffic, step by step; \"BlueGreen\" starts all of its pods beside the stable pods, and then gives it all of the traffic at once. By default, the workload replaces its pods as it always does. A Deployment can have both types, a StatefulSet and a DaemonSet \"Canary\".\n\nExample: Canary\n\nPossible enum values:\n - `\"BlueGreen\"` starts all pods of the new revision beside those of the stable one, and then gives it all of the traffic at once.\n - `\"Canary\"` gives the new revision a share of the traffic, step by step.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"BlueGreen", "Canary"},

@@ -29,8 +29,8 @@ type ModelBoxRolloutApplyConfiguration struct {
 	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
 	// type is how a new revision is brought to the pods once a rollout of the box has been complete: "Canary" gives it a share of the
 	// traffic, step by step; "BlueGreen" starts all of its pods beside the stable pods, and then gives it all of the traffic at once.
-	// By default, the workload replaces its pods as it always does. A Deployment can have both types, a StatefulSet "Canary", and a
-	// DaemonSet none.
+	// By default, the workload replaces its pods as it always does. A Deployment can have both types, a StatefulSet and a DaemonSet
+	// "Canary".
 	//
 	// Example: Canary
 	Type *modelv1.RolloutType `json:"type,omitempty"`
