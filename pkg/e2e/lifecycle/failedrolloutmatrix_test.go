@@ -80,7 +80,7 @@ var rolloutPhases = []struct {
 
 // TestFailedRollouts lets the rollouts of each kind of workload fail in each way, with each reaction of the server, and expects the other
 // pods to serve, and no more than one new pod. Then a change of the box ends the failed rollout. Without MODELBOX_E2E_PAIRS it tries every
-// pair of a workload, a failure and a reaction, and with it all three together.
+// pair of a workload, a failure and a reaction, and with it all three together. A rollout that is not rolled back is tried again first.
 func TestFailedRollouts(t *testing.T) {
 	t.Parallel()
 	for w, workload := range framework.Workloads {
@@ -139,6 +139,9 @@ func failRollout(n *framework.Namespace, workload modelv1.Workload, failure *rol
 	}
 	framework.ExpectEqual(t, "new pods that were created", wantStarted, started.Len())
 
+	if failure.container != nil && policy != modelv1.RolloutFailureRollback {
+		expectRetryReplacesPod(n, started)
+	}
 	if failure.refusesPods {
 		if err := n.ControlPlane.KubeClient.CoreV1().ResourceQuotas(n.Name).Delete(n.Ctx, "none", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
@@ -151,6 +154,26 @@ func failRollout(n *framework.Namespace, workload modelv1.Workload, failure *rol
 	box = n.AwaitReady("web")
 	framework.ExpectEqual(t, "phase in the end", modelv1.RolloutComplete, box.Status.Rollout.Phase)
 	framework.ExpectEqual(t, "available pods in the end", all, box.Status.AvailableReplicas)
+}
+
+// expectRetryReplacesPod tries the rollout again, which has failed with these pods: a pod of it that fails would fail again at once.
+func expectRetryReplacesPod(n *framework.Namespace, failed sets.Set[types.UID]) {
+	n.T.Helper()
+	if _, err := n.Boxes.CreateRetry(n.Ctx, "web", &modelv1.ModelBoxRetry{}, metav1.CreateOptions{}); err != nil {
+		n.T.Fatal(err)
+	}
+	n.Eventually("the retry replaces the pod that has failed", func() error {
+		pods, err := n.LivePods("web")
+		if err != nil {
+			return err
+		}
+		for i := range pods {
+			if isHeld(&pods[i]) && !failed.Has(pods[i].UID) {
+				return nil
+			}
+		}
+		return errors.New("there is no new pod")
+	})
 }
 
 // failNewPods gives the containers of held pods that state, and adds the pods to those that were seen.
