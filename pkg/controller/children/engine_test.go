@@ -30,7 +30,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/kubernetes/scheme"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/events"
@@ -73,7 +72,7 @@ func annotated(key, value string) func(*corev1.ConfigMap) {
 type testEngine struct {
 	*Engine[*corev1.ConfigMap]
 	settings *corev1.ConfigMap
-	cluster  *fake.Clientset
+	cluster  *fixture.Cluster
 	clock    *testingclock.FakePassiveClock
 	events   chan string
 	metrics  *countedMetrics
@@ -93,7 +92,7 @@ func newTestEngine(t *testing.T, settings *corev1.ConfigMap, inCluster ...runtim
 	t.Helper()
 	f := &testEngine{
 		settings: settings,
-		cluster:  fake.NewClientset(append(inCluster, settings.DeepCopy())...),
+		cluster:  fixture.NewCluster(append(inCluster, settings.DeepCopy())...),
 		clock:    testingclock.NewFakePassiveClock(time.Now()),
 		metrics:  &countedMetrics{},
 		enqueued: sets.New[types.NamespacedName](),

@@ -164,8 +164,13 @@ func TestStepsFromPodsThatFail(t *testing.T) {
 func (s *stepsTest) failPods(t *testing.T, count int) {
 	t.Helper()
 	for _, pod := range s.pods(t)[:count] {
-		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(s.rolloutTest.clock.Now())}}
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "web"}}
-		s.simulation.update(t, pods, pod)
+		s.failPod(t, pod)
 	}
+}
+
+func (s *stepsTest) failPod(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(s.rolloutTest.clock.Now())}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "web"}}
+	s.simulation.update(t, pods, pod)
 }

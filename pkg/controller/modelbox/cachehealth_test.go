@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
@@ -73,7 +72,7 @@ func (f *testController) requestsToWrite() []string {
 func TestAControllerThatMayNotListWhatIsOptionalWorks(t *testing.T) {
 	withoutErrorBackoff(t)
 	synctest.Test(t, func(t *testing.T) {
-		f := &testController{boxes: boxfake.NewSimpleClientset(), cluster: fake.NewClientset()}
+		f := &testController{boxes: boxfake.NewSimpleClientset(), cluster: fixture.NewCluster()}
 		box := fixture.WebBox(t)
 		if _, err := f.boxes.ModelV1().ModelBoxes(box.Namespace).Create(t.Context(), box, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)

@@ -104,24 +104,17 @@ func TestFormerCandidateOfADaemonSetIsReplaced(t *testing.T) {
 	s.run(t)
 	check(t, "images in step 2", "2 of nginx:1, 2 of nginx:2", s.images(t))
 	s.serving = 1
-	s.failPods(t, "nginx:2")
+	for _, pod := range s.pods(t) {
+		if pod.Spec.Containers[0].Image == "nginx:2" {
+			s.failPod(t, pod)
+		}
+	}
 	s.changeBox(t, image("nginx:3"))
 	s.run(t)
 	check(t, "images in step 1 of the next version", "2 of nginx:1, 2 of nginx:3", s.images(t))
 	check(t, "step", int32(1), *s.rollout(t).Step)
 	s.runToTheEnd(t)
 	s.expectComplete(t, "nginx:3")
-}
-
-// failPods lets the pods with the image become unready.
-func (s *stepsTest) failPods(t *testing.T, image string) {
-	t.Helper()
-	for _, pod := range s.pods(t) {
-		if pod.Spec.Containers[0].Image == image {
-			badImage(pod)
-			s.simulation.update(t, pods, pod)
-		}
-	}
 }
 
 func TestChecksOfADaemonSet(t *testing.T) {

@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
@@ -28,6 +27,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
@@ -40,7 +40,7 @@ import (
 type testController struct {
 	*Controller
 	boxes     *boxfake.Clientset
-	cluster   *fake.Clientset
+	cluster   *fixture.Cluster
 	gateway   *gatewayfake.Clientset
 	informers *informers.Factories
 	routes    *informers.Optional
@@ -55,7 +55,7 @@ func newTestController(t *testing.T, box *modelv1.ModelBox, inCluster ...runtime
 	t.Helper()
 	f := &testController{
 		boxes:    boxfake.NewSimpleClientset(),
-		cluster:  fake.NewClientset(inCluster...),
+		cluster:  fixture.NewCluster(inCluster...),
 		boxCache: cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}),
 	}
 	if box != nil {

@@ -17,7 +17,6 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
@@ -50,7 +49,7 @@ type caches struct {
 }
 
 // newCaches returns the caches of a controller.
-func newCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Clientset) *caches {
+func newCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fixture.Cluster) *caches {
 	b.Helper()
 	f := &testController{boxes: boxes, cluster: cluster}
 	f.newController(b)
@@ -62,7 +61,7 @@ func newCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Clientset) 
 }
 
 // newWholeCaches returns informers for the same objects that keep all of them.
-func newWholeCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Clientset) *caches {
+func newWholeCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fixture.Cluster) *caches {
 	b.Helper()
 	boxFactory := boxinformers.NewSharedInformerFactory(boxes, time.Hour)
 	childFactory := informers.NewSharedInformerFactory(cluster, 0)
@@ -97,9 +96,9 @@ func newWholeCaches(b *testing.B, boxes *boxfake.Clientset, cluster *fake.Client
 }
 
 // heapPerBox returns by how much the heap grows for each box when the caches are filled.
-func heapPerBox(b *testing.B, boxes int, newCaches func(*testing.B, *boxfake.Clientset, *fake.Clientset) *caches) float64 {
+func heapPerBox(b *testing.B, boxes int, newCaches func(*testing.B, *boxfake.Clientset, *fixture.Cluster) *caches) float64 {
 	b.Helper()
-	boxServer, cluster := boxfake.NewSimpleClientset(), fake.NewClientset()
+	boxServer, cluster := boxfake.NewSimpleClientset(), fixture.NewCluster()
 	serveBoxes(b, boxServer, cluster, boxes)
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
@@ -128,7 +127,7 @@ func liveHeap() float64 {
 
 // serveBoxes lets the servers list that many boxes, each with its children. It makes the objects for each list, so that only the
 // caches keep them.
-func serveBoxes(b *testing.B, boxServer *boxfake.Clientset, cluster *fake.Clientset, boxes int) {
+func serveBoxes(b *testing.B, boxServer *boxfake.Clientset, cluster *fixture.Cluster, boxes int) {
 	b.Helper()
 	list := func(server *clienttesting.Fake, resource string, list func() k8sruntime.Object) {
 		server.PrependReactor("list", resource, func(clienttesting.Action) (bool, k8sruntime.Object, error) {
