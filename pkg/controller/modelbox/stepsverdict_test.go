@@ -69,6 +69,7 @@ func TestProgressingInSteps(t *testing.T) {
 				if row.rolloutType == modelv1.RolloutCanary {
 					box.Spec.Rollout.Steps = twoSteps
 				}
+				box.Status.Rollout = row.rollout
 			})
 			observed := &status.Observation{Workload: workloadOf(completeDeployment()), Candidate: workloadOf(row.candidate),
 				Rollout: status.RolloutObservation{Status: row.rollout, AwaitsPromotion: row.awaits, AwaitedCheck: row.check}}
