@@ -184,7 +184,8 @@ test-pairs: build ## Make every change of boxes and stacks in every way, take it
 	@MODELBOX_E2E_PAIRS=1 go test ./pkg/e2e/lifecycle -run TestFailedRollouts -parallel 24 -timeout 30m -v
 
 .PHONY: test-disaster
-test-disaster: build ## Lose the store in every way with 200 boxes, and kill the server 50 times
+test-disaster: build ## Lose the store in every way with 200 boxes, and kill the server 50 times, and 200 times in rollouts
+	@MODELBOX_TEST_KILLS=200 go test ./pkg/controller/modelbox -run '^TestKilledControllerKeepsRollouts$$' -timeout 30m -v
 	@MODELBOX_E2E_DISASTER_BOXES=200 MODELBOX_E2E_KILLS=50 go test ./pkg/e2e/storage -run 'TestLostStoreIsRecovered|TestKilledServerLosesNothing' -timeout 60m -v
 
 .PHONY: test-linearizability

@@ -41,6 +41,8 @@ type stepsTest struct {
 	requeueAfter time.Duration
 	// startsAnew lets another controller do every reconcile.
 	startsAnew bool
+	// killer kills the controller, nil for nothing.
+	killer *killer
 }
 
 // newStepsTest returns a box of four pods whose first rollout is complete, and whose next ones have the type and the steps.
@@ -153,7 +155,11 @@ func (s *stepsTest) reconcileOnce(t *testing.T) []string {
 	s.catchUp(t)
 	s.cachePods(t, s.simulation)
 	s.gateway.ClearActions()
-	s.requeueAfter = s.mustReconcile(t)
+	if s.killer == nil {
+		s.requeueAfter = s.mustReconcile(t)
+	} else {
+		s.requeueAfter = s.reconcileKilled(t)
+	}
 	writes := slices.DeleteFunc(s.requests(), func(request string) bool {
 		return strings.HasPrefix(request, "get ") || strings.HasPrefix(request, "list ")
 	})
