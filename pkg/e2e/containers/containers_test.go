@@ -38,7 +38,6 @@ func TestApplicationsRunInContainers(t *testing.T) {
 	t.Run("a drain keeps the disruption budget", func(t *testing.T) { drainKeepsTheDisruptionBudget(plane.NewNamespace(t)) })
 	// A proxy observes the deletion of a pod later than the node, and much later on a busy machine.
 	t.Run("a proxy leads to a box, and no change of the box loses a request", func(t *testing.T) { ingressLosesNoRequest(plane.NewNamespace(t)) })
-	t.Run("releases in steps lose no request", func(t *testing.T) { releasesLoseNoRequest(plane.NewNamespace(t)) })
 	t.Run("rolling updates, scaling and deleted pods lose no request", func(t *testing.T) { noRequestIsLost(plane.NewNamespace(t)) })
 	// A busy application gets little CPU time on a busy machine.
 	t.Run("a box follows its load", func(t *testing.T) { boxFollowsItsLoad(plane.NewNamespace(t)) })

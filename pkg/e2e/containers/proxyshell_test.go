@@ -23,7 +23,7 @@ const (
 	// loadedLine when no process of the proxy has the former configuration any more. Requests in progress use it to their end.
 	loadConfigurations = `while read -r size; do
   former=$(pgrep -P "$(cat /run/nginx.pid)")
-  head -c "${size}" >/etc/nginx/conf.d/ingresses.conf
+  head -c "${size}" >/etc/nginx/conf.d/next && mv /etc/nginx/conf.d/next /etc/nginx/conf.d/ingresses.conf
   /usr/sbin/nginx -s reload 2>&1 || { echo ` + failedLine + `; continue; }
   for worker in ${former}; do while kill -0 "${worker}" 2>/dev/null; do sleep 0.05; done; done
   echo ` + loadedLine + `

@@ -25,8 +25,6 @@ type release struct {
 	controller *ingressController
 	box        string
 	traffic    *traffic
-	// requests is the number of requests to measure a share.
-	requests int
 }
 
 // releaseCase is what a release does, and what its clients get.
@@ -36,9 +34,7 @@ type releaseCase struct {
 	box func(*modelv1.ModelBoxSpec)
 	// isRouted says that the box has an HTTPRoute, and not an Ingress.
 	isRouted bool
-	// isShort says that the release also runs in the short form of the test.
-	isShort bool
-	change  func(*modelv1.ModelBoxSpec)
+	change   func(*modelv1.ModelBoxSpec)
 	// follow observes the release until its end.
 	follow func(*release)
 	// answers are all responses that clients get.
@@ -53,10 +49,9 @@ type releases struct {
 	controller *ingressController
 	visitor    *proxyVisitor
 	class      string
-	requests   int
 }
 
-func newReleases(n *framework.Namespace, requests int) *releases {
+func newReleases(n *framework.Namespace) *releases {
 	n.T.Helper()
 	if !hasImage("localcluster-nginx-1.tar") {
 		n.T.Skip("there is no image of a proxy")
@@ -65,7 +60,7 @@ func newReleases(n *framework.Namespace, requests int) *releases {
 	createIngressClass(n, class)
 	serveHTTPRoutes(n)
 	proxy := startProxy(n)
-	return &releases{n, startGatewayController(n, class, proxy), newProxyVisitor(n, proxy, nil), class, requests}
+	return &releases{n, startGatewayController(n, class, proxy), newProxyVisitor(n, proxy, nil), class}
 }
 
 // run runs the release. Only the new version itself may fail requests, and no more of them than its share.
@@ -78,7 +73,7 @@ func (r *releases) run(t *testing.T, name string, test *releaseCase) {
 	}
 	n.CreateReadyBox(framework.NewBox(name, framework.WithImage(appImage), framework.WithReplicas(servingPods), checkedOften,
 		framework.WithConfig("app", modelv1.ConfigRolloutRestart, "200"), withArgs("-status-file=/etc/app/"+framework.ConfigFile), expose, test.box))
-	release := &release{n: n, controller: r.controller, box: name, requests: r.requests}
+	release := &release{n: n, controller: r.controller, box: name}
 	release.awaitShare(0)
 	url := "http://" + host + "/version"
 	r.visitor.awaitAnswer(n, url, http.StatusOK)
@@ -113,9 +108,9 @@ func (r *release) expectStep(step, weight int32) {
 func (r *release) expectShare(weight int32) {
 	r.n.T.Helper()
 	r.awaitShare(weight)
-	requests := r.requests
+	requests := manyRequests
 	if weight == 0 || weight == 100 {
-		requests = shortMeasurement
+		requests = fewRequests
 	}
 	answers := r.traffic.measure(r.n, requests)
 	total := sum(answers)

@@ -23,14 +23,14 @@ const (
 	// trafficVariable is the environment variable that enables TestReleasesLoseNoRequest.
 	trafficVariable = "MODELBOX_E2E_TRAFFIC"
 
-	shortMeasurement = 1_000
-	longMeasurement  = 10_000
+	// manyRequests measure a share of the traffic, and fewRequests that it is all or nothing.
+	manyRequests, fewRequests = 10_000, 1_000
 
 	// checkDelay is longer than the measurement of a share.
 	checkDelay = "75s"
 )
 
-// releaseCases are all releases. Those that are short also run without trafficVariable.
+// releaseCases are the releases of TestReleasesLoseNoRequest.
 var releaseCases = []releaseCase{
 	{
 		name: "canary with a route", isRouted: true,
@@ -57,8 +57,8 @@ var releaseCases = []releaseCase{
 		answers: []string{"1", "2"},
 	},
 	{
-		name: "canary without a route in one step", isShort: true,
-		box: steps(modelv1.RolloutCanary, 50), change: framework.WithImage(newAppImage),
+		name: "canary without a route in one step",
+		box:  steps(modelv1.RolloutCanary, 50), change: framework.WithImage(newAppImage),
 		follow: func(r *release) {
 			r.expectStep(1, 50)
 			r.promote(false)
@@ -97,7 +97,7 @@ var releaseCases = []releaseCase{
 		answers: []string{"1", "2"},
 	},
 	{
-		name: "aborted canary with a route", isRouted: true, isShort: true,
+		name: "aborted canary with a route", isRouted: true,
 		box: steps(modelv1.RolloutCanary, 10, 50), change: framework.WithImage(newAppImage),
 		follow: func(r *release) {
 			r.expectStep(1, 10)
@@ -246,23 +246,9 @@ func TestReleasesLoseNoRequest(t *testing.T) {
 	prometheus := newPodPrometheus(t)
 	plane := framework.NewControlPlane(t, append(containerNodeFlags(), framework.ServerFlags("--prometheus-url="+prometheus.URL)...)...)
 	prometheus.plane.Store(plane)
-	releases := newReleases(plane.NewNamespace(t), longMeasurement)
+	releases := newReleases(plane.NewNamespace(t))
 	for i := range releaseCases {
 		t.Run(releaseCases[i].name, func(t *testing.T) { releases.run(t, fmt.Sprintf("web-%d", i+1), &releaseCases[i]) })
-	}
-}
-
-// releasesLoseNoRequest is the short form of TestReleasesLoseNoRequest.
-func releasesLoseNoRequest(n *framework.Namespace) {
-	releases := newReleases(n, shortMeasurement)
-	for i := range releaseCases {
-		if !releaseCases[i].isShort {
-			continue
-		}
-		n.T.Run(releaseCases[i].name, func(t *testing.T) {
-			t.Parallel()
-			releases.run(t, fmt.Sprintf("web-%d", i+1), &releaseCases[i])
-		})
 	}
 }
 
