@@ -251,6 +251,7 @@ test-growth: build ## Move the store to another etcd and back, encrypt it, and s
 bench-build: build
 	@hack/go-build.sh . go.etcd.io/etcd/server/v3 $(BIN)/etcd
 	@hack/build-kro.sh $(BIN)
+	@hack/build-argo-rollouts.sh $(BIN)
 	@hack/go-build.sh hack/bench . $(BIN)/bench
 
 .PHONY: bench

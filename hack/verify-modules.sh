@@ -13,6 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 declare -A exceptions=(
   [hack/hosts]="each of its files is of another Kubernetes"
   [hack/kro]="has the versions that kro is released with"
+  [hack/argorollouts]="has the versions that Argo Rollouts is released with"
   [hack/certmanager]="has the versions that cert-manager is released with"
   [hack/signing]="has the versions that sigstore is released with"
 )
