@@ -80,7 +80,7 @@ type disturbance struct {
 
 var (
 	deletion = disturbance{
-		"deleted", 0,
+		"deleted", 1,
 		func(ctx context.Context, deployments appsclient.DeploymentInterface, name string) error {
 			return deployments.Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)})
 		},

@@ -57,7 +57,7 @@ func countRequestsOf(ctx context.Context, bed *testbed.Testbed, asked map[string
 			return total
 		}
 		for _, labels := range kinds {
-			requests.writes += sum(labels, "POST", "PUT", "PATCH", "APPLY")
+			requests.writes += sum(labels, "POST", "PUT", "PATCH", "APPLY", "DELETE")
 			requests.reads += sum(labels, "GET", "LIST")
 		}
 		count[server] = requests
