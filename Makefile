@@ -259,7 +259,7 @@ bench: bench-build ## Measure the server beside its peers in every scenario, int
 	@$(BIN)/bench run $(SCENARIOS)
 
 .PHONY: bench-quick
-bench-quick: bench-build ## The same in a few minutes, roughly
+bench-quick: bench-build ## The same in a quarter of an hour, roughly
 	@$(BIN)/bench run --quick $(SCENARIOS)
 
 .PHONY: bench-micro

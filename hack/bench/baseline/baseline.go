@@ -45,8 +45,8 @@ func Observe(ctx context.Context, client kubernetes.Interface, namespace, box st
 	return &Children{Deployment: deployment, Service: service}, nil
 }
 
-// of returns the children of a box.
-func (c *Children) of(box *modelv1.ModelBox) (*appsv1.Deployment, *corev1.Service) {
+// Of returns the children of a box.
+func (c *Children) Of(box *modelv1.ModelBox) (*appsv1.Deployment, *corev1.Service) {
 	deployment, service := c.Deployment.DeepCopy(), c.Service.DeepCopy()
 	deployment.Namespace, deployment.Name = box.Namespace, box.Name
 	service.Namespace, service.Name = box.Namespace, box.Name
@@ -74,7 +74,7 @@ func Create(ctx context.Context, bed *testbed.Testbed, children *Children, store
 }
 
 func (c *Children) create(ctx context.Context, cluster kubernetes.Interface, box *modelv1.ModelBox) error {
-	deployment, service := c.of(box)
+	deployment, service := c.Of(box)
 	if _, err := cluster.AppsV1().Deployments(box.Namespace).Create(ctx, deployment, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("creating a Deployment: %w", err)
 	}

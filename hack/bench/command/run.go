@@ -142,11 +142,13 @@ func (o *runOptions) versions(ctx context.Context) (map[string]string, error) {
 		}
 		versions[program.name], _, _ = strings.Cut(said, "\n")
 	}
-	// kro does not say it.
-	built, err := buildinfo.ReadFile(o.Programs.Path(testbed.Kro))
-	if err != nil {
-		return nil, fmt.Errorf("reading which kro it is: %w", err)
+	// These do not say it, but the Go toolchain has recorded it.
+	for _, program := range []string{testbed.Kro, testbed.ArgoRollouts} {
+		built, err := buildinfo.ReadFile(o.Programs.Path(program))
+		if err != nil {
+			return nil, fmt.Errorf("reading the version of %s: %w", program, err)
+		}
+		versions[program] = built.Main.Version
 	}
-	versions[testbed.Kro] = built.Main.Version
 	return versions, nil
 }

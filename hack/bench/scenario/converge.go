@@ -104,7 +104,7 @@ func measureConvergence(ctx context.Context, r *runner.Run) error {
 	if err := kro.Install(ctx, r.Testbed); err != nil {
 		return err
 	}
-	children, err := observeChildren(ctx, r)
+	children, err := observeChildren(ctx, r, exampleNamespace)
 	if err != nil {
 		return err
 	}
@@ -139,22 +139,22 @@ func measureConvergence(ctx context.Context, r *runner.Run) error {
 // The box that shows what has to be written for one.
 const exampleNamespace, exampleBox = "converge-example", "box"
 
-// observeChildren lets the server make the children of one box.
-func observeChildren(ctx context.Context, r *runner.Run) (*baseline.Children, error) {
-	if err := boxes.CreateNamespace(ctx, r.Testbed, exampleNamespace); err != nil {
+// observeChildren lets the server make the children of one box, in a new namespace.
+func observeChildren(ctx context.Context, r *runner.Run, namespace string) (*baseline.Children, error) {
+	if err := boxes.CreateNamespace(ctx, r.Testbed, namespace); err != nil {
 		return nil, err
 	}
-	ready, err := awaitReady(ctx, r.Testbed, boxes.ModelBox, []string{exampleNamespace}, 1)
+	ready, err := awaitReady(ctx, r.Testbed, boxes.ModelBox, []string{namespace}, 1)
 	if err != nil {
 		return nil, err
 	}
-	if err := createBoxes(ctx, r.Testbed, boxes.ModelBox, []*modelv1.ModelBox{boxes.New(exampleNamespace, exampleBox)}); err != nil {
+	if err := createBoxes(ctx, r.Testbed, boxes.ModelBox, []*modelv1.ModelBox{boxes.New(namespace, exampleBox)}); err != nil {
 		return nil, err
 	}
 	if err := <-ready; err != nil {
 		return nil, err
 	}
-	return baseline.Observe(ctx, r.Testbed.Client, exampleNamespace, exampleBox)
+	return baseline.Observe(ctx, r.Testbed.Client, namespace, exampleBox)
 }
 
 func createBoxes(ctx context.Context, bed *testbed.Testbed, api boxes.API, stored []*modelv1.ModelBox) error {

@@ -6,6 +6,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
@@ -36,4 +37,15 @@ func newBoxes(namespaces []string, count int) []*modelv1.ModelBox {
 		created[i] = boxes.New(namespaces[i%len(namespaces)], fmt.Sprintf("box-%d", i))
 	}
 	return created
+}
+
+// namespacesOf returns the namespaces of boxes.
+func namespacesOf(stored []*modelv1.ModelBox) []string {
+	var namespaces []string
+	for _, box := range stored {
+		if !slices.Contains(namespaces, box.Namespace) {
+			namespaces = append(namespaces, box.Namespace)
+		}
+	}
+	return namespaces
 }

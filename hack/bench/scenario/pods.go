@@ -67,7 +67,7 @@ type workload struct {
 }
 
 func measurePods(ctx context.Context, r *runner.Run) error {
-	children, err := observeChildren(ctx, r)
+	children, err := observeChildren(ctx, r, exampleNamespace)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 var All = []*runner.Scenario{
 	startScenario, apiScenario, listScenario, storageScenario, watchersScenario,
 	convergeScenario, steadyScenario, driftScenario, stacksScenario, growthScenario,
-	restartScenario, podsScenario,
+	restartScenario, podsScenario, rolloutScenario,
 }
 
 // Named returns the scenarios of those names; all where there is no name.

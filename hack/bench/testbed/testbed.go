@@ -33,8 +33,8 @@ const (
 
 // Programs has the paths of the programs of a control plane.
 type Programs struct {
-	// Bin is the directory of the programs that make builds: localcluster, modelbox-apiserver, kro, and an etcd of the version that
-	// the server embeds.
+	// Bin is the directory of the programs that make builds: localcluster, modelbox-apiserver, kro, argo-rollouts, and an etcd of
+	// the version that the server embeds.
 	Bin string
 	// Artifacts is the directory of the manifests of the server.
 	Artifacts string
@@ -45,7 +45,7 @@ func (p Programs) Path(name string) string { return filepath.Join(p.Bin, name) }
 
 // Check returns an error that names the missing programs.
 func (p Programs) Check() error {
-	for _, path := range []string{p.Path(localCluster), p.Path(APIServer), p.Path(etcd), p.Path(Kro), p.Path(KroDefinitions), p.Artifacts} {
+	for _, path := range []string{p.Path(localCluster), p.Path(APIServer), p.Path(etcd), p.Path(Kro), p.Path(KroDefinitions), p.Path(ArgoRollouts), p.Path(ArgoRolloutsDefinitions), p.Artifacts} {
 		if _, err := os.Stat(path); err != nil {
 			return fmt.Errorf("%s is missing: run make bench, or make bench-quick, which build it: %w", path, err)
 		}
@@ -59,14 +59,18 @@ func (p Programs) Run(ctx context.Context, command ...string) (string, error) {
 	return strings.TrimSpace(string(output)), err
 }
 
-// KroDefinitions is the name of the file with the CustomResourceDefinitions of kro.
-const KroDefinitions = "kro-definitions.yaml"
+// The names of the files with the CustomResourceDefinitions of peers.
+const (
+	KroDefinitions          = "kro-definitions.yaml"
+	ArgoRolloutsDefinitions = "argo-rollouts-definitions.yaml"
+)
 
 // The names of programs and of their processes.
 const (
 	APIServer     = "modelbox-apiserver"
 	KubeAPIServer = "kube-apiserver"
 	Kro           = "kro"
+	ArgoRollouts  = "argo-rollouts"
 
 	localCluster      = "localcluster"
 	etcd              = "etcd"
