@@ -146,20 +146,6 @@ func (r *release) awaitShare(weight int32) {
 	})
 }
 
-func (r *release) promote(isFull bool) {
-	r.n.T.Helper()
-	if _, err := r.n.Boxes.CreatePromotion(r.n.Ctx, r.box, &modelv1.ModelBoxPromotion{Full: isFull}, metav1.CreateOptions{}); err != nil {
-		r.n.T.Fatal(err)
-	}
-}
-
-func (r *release) abort() {
-	r.n.T.Helper()
-	if _, err := r.n.Boxes.CreateAbort(r.n.Ctx, r.box, &modelv1.ModelBoxAbort{}, metav1.CreateOptions{}); err != nil {
-		r.n.T.Fatal(err)
-	}
-}
-
 // expectComplete waits until all pods have the new version.
 func (r *release) expectComplete() {
 	r.n.T.Helper()

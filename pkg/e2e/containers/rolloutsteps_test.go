@@ -38,7 +38,7 @@ var releaseCases = []releaseCase{
 		follow: func(r *release) {
 			for i, weight := range []int32{10, 50, 100} {
 				r.expectStep(int32(i)+1, weight)
-				r.promote(false)
+				r.n.Promote(r.box)
 			}
 			r.expectComplete()
 		},
@@ -50,7 +50,7 @@ var releaseCases = []releaseCase{
 		follow: func(r *release) {
 			for i, weight := range []int32{25, 50, 100} { // 10 % of four pods is one pod
 				r.expectStep(int32(i)+1, weight)
-				r.promote(false)
+				r.n.Promote(r.box)
 			}
 			r.expectComplete()
 		},
@@ -61,7 +61,7 @@ var releaseCases = []releaseCase{
 		box:  steps(modelv1.RolloutCanary, 50), change: framework.WithImage(newAppImage),
 		follow: func(r *release) {
 			r.expectStep(1, 50)
-			r.promote(false)
+			r.n.Promote(r.box)
 			r.expectComplete()
 		},
 		answers: []string{"1", "2"},
@@ -72,7 +72,7 @@ var releaseCases = []releaseCase{
 		follow: func(r *release) {
 			for i, weight := range []int32{25, 50} {
 				r.expectStep(int32(i)+1, weight)
-				r.promote(false)
+				r.n.Promote(r.box)
 			}
 			r.expectComplete()
 		},
@@ -91,7 +91,7 @@ var releaseCases = []releaseCase{
 		box:  steps(modelv1.RolloutBlueGreen, 0), change: framework.WithImage(newAppImage),
 		follow: func(r *release) {
 			r.expectStep(1, 0)
-			r.promote(false)
+			r.n.Promote(r.box)
 			r.expectComplete()
 		},
 		answers: []string{"1", "2"},
@@ -101,9 +101,9 @@ var releaseCases = []releaseCase{
 		box: steps(modelv1.RolloutCanary, 10, 50), change: framework.WithImage(newAppImage),
 		follow: func(r *release) {
 			r.expectStep(1, 10)
-			r.promote(false)
+			r.n.Promote(r.box)
 			r.expectStep(2, 50)
-			r.abort()
+			r.n.Abort(r.box)
 			r.expectRolledBack(modelv1.RolloutAborted)
 		},
 		answers: []string{"1", "2"},
@@ -113,7 +113,7 @@ var releaseCases = []releaseCase{
 		box:  steps(modelv1.RolloutCanary, 50), change: framework.WithImage(newAppImage),
 		follow: func(r *release) {
 			r.expectStep(1, 50)
-			r.abort()
+			r.n.Abort(r.box)
 			r.expectRolledBack(modelv1.RolloutAborted)
 		},
 		answers: []string{"1", "2"},
@@ -123,7 +123,7 @@ var releaseCases = []releaseCase{
 		box:  steps(modelv1.RolloutBlueGreen, 0), change: framework.WithImage(newAppImage),
 		follow: func(r *release) {
 			r.expectStep(1, 0)
-			r.abort()
+			r.n.Abort(r.box)
 			r.expectRolledBack(modelv1.RolloutAborted)
 		},
 		answers: []string{"1"},
@@ -256,11 +256,11 @@ func TestReleasesLoseNoRequest(t *testing.T) {
 func changeInTheMiddle(weight int32) func(*release) {
 	return func(r *release) {
 		r.expectStep(1, weight)
-		r.promote(false)
+		r.n.Promote(r.box)
 		r.expectStep(2, 50)
 		r.n.UpdateBox(r.box, framework.WithEnvs(framework.EnvValue("CHANGE", "2")))
 		r.expectStep(1, weight)
-		r.promote(true)
+		r.n.PromoteFully(r.box)
 		r.expectComplete()
 	}
 }

@@ -34,7 +34,26 @@ func (n *Namespace) AwaitStep(box string, step, weight int32) {
 // Promote ends the current step of the rollout of the box.
 func (n *Namespace) Promote(box string) {
 	n.T.Helper()
-	if _, err := n.Boxes.CreatePromotion(n.Ctx, box, &modelv1.ModelBoxPromotion{}, metav1.CreateOptions{}); err != nil {
+	n.promote(box, &modelv1.ModelBoxPromotion{})
+}
+
+// PromoteFully ends all steps of the rollout of the box.
+func (n *Namespace) PromoteFully(box string) {
+	n.T.Helper()
+	n.promote(box, &modelv1.ModelBoxPromotion{Full: true})
+}
+
+func (n *Namespace) promote(box string, promotion *modelv1.ModelBoxPromotion) {
+	n.T.Helper()
+	if _, err := n.Boxes.CreatePromotion(n.Ctx, box, promotion, metav1.CreateOptions{}); err != nil {
+		n.T.Fatal(err)
+	}
+}
+
+// Abort gives the pods of the box the stable revision back in the middle of a rollout.
+func (n *Namespace) Abort(box string) {
+	n.T.Helper()
+	if _, err := n.Boxes.CreateAbort(n.Ctx, box, &modelv1.ModelBoxAbort{}, metav1.CreateOptions{}); err != nil {
 		n.T.Fatal(err)
 	}
 }

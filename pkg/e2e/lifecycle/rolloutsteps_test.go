@@ -69,9 +69,7 @@ func TestAbortedCanary(t *testing.T) {
 	n.UpdateBox("web", framework.WithImage(framework.NewImage))
 	n.AwaitStep("web", 1, 50)
 
-	if _, err := n.Boxes.CreateAbort(n.Ctx, "web", &modelv1.ModelBoxAbort{}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	n.Abort("web")
 	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonRolledBack, "aborted")
 	awaitNoCandidate(n, "web")
 	n.AwaitImages("web", map[string]int{framework.Image: 4})
@@ -80,9 +78,7 @@ func TestAbortedCanary(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.AwaitStep("web", 1, 50)
-	if _, err := n.Boxes.CreatePromotion(n.Ctx, "web", &modelv1.ModelBoxPromotion{Full: true}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	n.PromoteFully("web")
 	n.AwaitReady("web")
 	awaitNoCandidate(n, "web")
 	n.AwaitImages("web", map[string]int{framework.NewImage: 4})
@@ -151,9 +147,7 @@ func TestImmediateRollback(t *testing.T) {
 	expectCapacity(n, "web", 4)
 	n.UpdateBox("web", framework.WithImage(framework.NewImage))
 	n.AwaitStep("web", 1, 50)
-	if _, err := n.Boxes.CreatePromotion(n.Ctx, "web", &modelv1.ModelBoxPromotion{}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	n.Promote("web")
 	n.AwaitReady("web")
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Annotations = map[string]string{"example.com/version": "3"} })
 	n.AwaitStep("web", 1, 50)
@@ -196,9 +190,7 @@ func TestCanaryOfDaemonSet(t *testing.T) {
 	n.AwaitReadyCondition("agent", metav1.ConditionFalse, modelv1.ReasonProgressing, "step 1 of 1", "kubectl modelbox promote agent")
 	n.AwaitImages("agent", map[string]int{framework.Image: 1, framework.NewImage: 1})
 
-	if _, err := n.Boxes.CreateAbort(n.Ctx, "agent", &modelv1.ModelBoxAbort{}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	n.Abort("agent")
 	n.AwaitReadyCondition("agent", metav1.ConditionFalse, modelv1.ReasonRolledBack, "aborted")
 	n.AwaitImages("agent", map[string]int{framework.Image: 2})
 
