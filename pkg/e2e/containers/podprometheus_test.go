@@ -9,20 +9,15 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 // podPrometheus is a Prometheus that scrapes the pods of boxes. The Prometheus of Debian does not discover pods itself.
 type podPrometheus struct {
 	*framework.Prometheus
-	// plane has the pods. It starts after Prometheus.
-	plane atomic.Pointer[framework.ControlPlane]
+	pods framework.BoxPods
 }
 
 func newPodPrometheus(t *testing.T) *podPrometheus {
@@ -45,17 +40,15 @@ type target struct {
 
 // listTargets answers with all pods of boxes that have an address.
 func (p *podPrometheus) listTargets(w http.ResponseWriter, r *http.Request) {
+	pods, err := p.pods.List(r.Context())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
 	targets := []target{}
-	if plane := p.plane.Load(); plane != nil {
-		pods, err := plane.KubeClient.CoreV1().Pods(metav1.NamespaceAll).List(r.Context(), metav1.ListOptions{LabelSelector: modelv1.SelectorLabel})
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		for i := range pods.Items {
-			if pod := &pods.Items[i]; pod.Status.PodIP != "" {
-				targets = append(targets, target{[]string{net.JoinHostPort(pod.Status.PodIP, "80")}, map[string]string{"namespace": pod.Namespace, "pod": pod.Name}})
-			}
+	for i := range pods {
+		if pod := &pods[i]; pod.Status.PodIP != "" {
+			targets = append(targets, target{[]string{net.JoinHostPort(pod.Status.PodIP, "80")}, map[string]string{"namespace": pod.Namespace, "pod": pod.Name}})
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")

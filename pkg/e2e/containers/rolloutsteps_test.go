@@ -245,7 +245,7 @@ func TestReleasesLoseNoRequest(t *testing.T) {
 	requireContainerNode(t)
 	prometheus := newPodPrometheus(t)
 	plane := framework.NewControlPlane(t, append(containerNodeFlags(), framework.ServerFlags("--prometheus-url="+prometheus.URL)...)...)
-	prometheus.plane.Store(plane)
+	prometheus.pods.SetPlane(plane)
 	releases := newReleases(plane.NewNamespace(t))
 	for i := range releaseCases {
 		t.Run(releaseCases[i].name, func(t *testing.T) { releases.run(t, fmt.Sprintf("web-%d", i+1), &releaseCases[i]) })

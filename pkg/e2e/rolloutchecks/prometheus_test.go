@@ -8,12 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
@@ -23,8 +19,7 @@ const errorsMetric = "app_errors"
 // prometheus is a Prometheus, and what it scrapes.
 type prometheus struct {
 	*framework.Prometheus
-	// plane has the pods. It starts after Prometheus.
-	plane atomic.Pointer[framework.ControlPlane]
+	pods framework.BoxPods
 }
 
 // newPrometheus starts a Prometheus that scrapes the metrics of all pods of boxes.
@@ -43,20 +38,16 @@ func newPrometheus(t *testing.T) *prometheus {
 
 // serveMetrics answers a scrape with the metrics of all pods of boxes.
 func (p *prometheus) serveMetrics(w http.ResponseWriter, r *http.Request) {
-	plane := p.plane.Load()
-	if plane == nil {
-		return
-	}
-	pods, err := plane.KubeClient.CoreV1().Pods(metav1.NamespaceAll).List(r.Context(), metav1.ListOptions{LabelSelector: modelv1.SelectorLabel})
+	pods, err := p.pods.List(r.Context())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	for i := range pods.Items {
+	for i := range pods {
 		value := 0
-		if pods.Items[i].Spec.Containers[0].Image != framework.Image {
+		if pods[i].Spec.Containers[0].Image != framework.Image {
 			value = 1
 		}
-		fmt.Fprintf(w, "%s{namespace=%q,pod=%q} %d\n", errorsMetric, pods.Items[i].Namespace, pods.Items[i].Name, value)
+		fmt.Fprintf(w, "%s{namespace=%q,pod=%q} %d\n", errorsMetric, pods[i].Namespace, pods[i].Name, value)
 	}
 }

@@ -42,7 +42,7 @@ func withCheck(check modelv1.ModelBoxRolloutCheck, rolloutType modelv1.RolloutTy
 func TestChecksOfRollouts(t *testing.T) {
 	prometheus := newPrometheus(t)
 	plane := framework.NewControlPlane(t, framework.ServerFlags("--prometheus-url="+prometheus.URL)...)
-	prometheus.plane.Store(plane)
+	prometheus.pods.SetPlane(plane)
 
 	half := modelv1.ModelBoxRolloutStep{Weight: 50}
 	t.Run("beside each other", func(t *testing.T) {
