@@ -104,22 +104,31 @@ func (r *release) expectStep(step, weight int32) {
 
 // expectShare checks that the new version gets this percentage of the requests. The tolerance is four standard deviations of requests
 // that a proxy distributes at random: 2 percentage points for half of 10,000 requests. All or none of the requests need no more than
-// a few of them.
+// a few of them, but not at once: after a reload, the former processes of the proxy still answer the requests that they have.
 func (r *release) expectShare(weight int32) {
 	r.n.T.Helper()
 	r.awaitShare(weight)
-	requests := manyRequests
 	if weight == 0 || weight == 100 {
-		requests = fewRequests
+		r.n.Eventually(fmt.Sprintf("the new version gets %d%% of the requests", weight), func() error { return r.measureShare(weight, fewRequests) })
+		return
 	}
+	if err := r.measureShare(weight, manyRequests); err != nil {
+		r.n.T.Error(err)
+	}
+}
+
+// measureShare returns an error if the new version does not get this percentage of that many requests.
+func (r *release) measureShare(weight int32, requests int) error {
+	r.n.T.Helper()
 	answers := r.traffic.measure(r.n, requests)
 	total := sum(answers)
 	share, want := 100*float64(answers[newAppVersion]+answers[badAnswer])/float64(total), float64(weight)
 	tolerance := 4 * math.Sqrt(want*(100-want)/float64(total))
 	r.n.T.Logf("weight %d: %.2f%% of %d requests, by answer: %v", weight, share, total, answers)
 	if math.Abs(share-want) > tolerance {
-		r.n.T.Errorf("the new version has %.2f%% of %d requests, want %v%% with a tolerance of %.2f points", share, total, want, tolerance)
+		return fmt.Errorf("the new version has %.2f%% of %d requests, want %v%% with a tolerance of %.2f points", share, total, want, tolerance)
 	}
+	return nil
 }
 
 // awaitShare waits until the proxy sends this percentage of the requests to pods of the new version. Pods that are being deleted count,
