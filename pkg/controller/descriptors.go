@@ -102,6 +102,7 @@ func newModelBoxController(c *Context) (Controller, error) {
 
 		ChildAutoscalers:  c.Informers.Children.Autoscaling().V2().HorizontalPodAutoscalers(),
 		DisruptionBudgets: c.Informers.Children.Policy().V1().PodDisruptionBudgets(),
+		Jobs:              c.Informers.Children.Batch().V1().Jobs(),
 	})
 }
 

@@ -93,6 +93,7 @@ type ModelBoxRolloutStatus struct {
 	Candidate       *ModelBoxRolloutCandidate
 	Traffic         *ModelBoxRolloutTraffic
 	Checks          []ModelBoxRolloutCheckStatus
+	Jobs            []ModelBoxRolloutJob
 }
 
 // ModelBoxRolloutCheckStatus is the results of a check in a step of a rollout.

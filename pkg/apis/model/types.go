@@ -177,6 +177,8 @@ type ModelBoxSpec struct {
 	DisruptionBudget        *ModelBoxDisruptionBudget
 	IgnoreDrift             *ModelBoxIgnoreDrift
 	Rollout                 *ModelBoxRollout
+	Before                  *ModelBoxJob
+	After                   *ModelBoxJob
 	Networks                []string
 	ServiceAccountName      string
 	ImagePullSecrets        []corev1.LocalObjectReference

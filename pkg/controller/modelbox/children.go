@@ -84,7 +84,7 @@ func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (mode
 }
 
 // workloadBeside returns what the pods of the box depend on while its workload is the live one, which may be nil.
-func (c *Controller) workloadBeside(box *modelv1.ModelBox, workload children.Object) (modelboxrender.Live, error) {
+func (c *Controller) workloadBeside(box *modelv1.ModelBox, workload metav1.Object) (modelboxrender.Live, error) {
 	var beside modelboxrender.Live
 	beside.StableRecord, _ = c.rollouts.StableRecords.Find(box)
 	if workload == nil {

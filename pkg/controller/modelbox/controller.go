@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	appsinformers "k8s.io/client-go/informers/apps/v1"
 	autoscalinginformers "k8s.io/client-go/informers/autoscaling/v2"
+	batchinformers "k8s.io/client-go/informers/batch/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	eventsinformers "k8s.io/client-go/informers/events/v1"
 	networkinginformers "k8s.io/client-go/informers/networking/v1"
@@ -95,6 +97,7 @@ type ControllerParameters struct {
 	ChildAutoscalers  autoscalinginformers.HorizontalPodAutoscalerInformer
 	Autoscalers       autoscalinginformers.HorizontalPodAutoscalerInformer
 	DisruptionBudgets policyinformers.PodDisruptionBudgetInformer
+	Jobs              batchinformers.JobInformer
 	Pods              coreinformers.PodInformer
 	// HostCluster knows which fields of children the cluster knows. Nil: it is taken to know all.
 	HostCluster *hostcluster.Cluster
@@ -195,7 +198,7 @@ func New(p ControllerParameters) (*Controller, error) {
 	if p.Prometheus != nil {
 		p.Prometheus = &countingPrometheus{p.Prometheus, c.metrics.prometheusQueries}
 	}
-	c.rollouts = rollouts.New(c.For, c.kubeClient, c.kinds, p.Prometheus)
+	c.rollouts = rollouts.New(c.For, c.kubeClient, c.kinds, p.Jobs.Informer().GetIndexer(), p.Prometheus)
 	deployments.Written = c.rollouts.Record.Annotated
 	c.setEngine(c.newEngine())
 	if err := c.watch(&p); err != nil {
@@ -233,6 +236,10 @@ func (c *Controller) watch(p *ControllerParameters) error {
 	if err := c.Watch(corev1.Resource("pods"), c.Caches.AddRequired, p.Pods.Informer(), c.Queue.Handler(kinds.PodBoxKey)); err != nil {
 		return err
 	}
+	// Without the permission, only boxes with Jobs are not Applied.
+	if err := c.Watch(batchv1.Resource("jobs"), c.Caches.AddOptional, p.Jobs.Informer(), c.Queue.Handler(c.children.OwnerOf)); err != nil {
+		return err
+	}
 	if err := c.Watch(autoscalingv2.Resource("horizontalpodautoscalers"), c.Caches.AddRequired, p.Autoscalers.Informer(), c.Queue.Handler(kinds.ScaledBox)); err != nil {
 		return err
 	}
@@ -261,6 +268,9 @@ func (c *Controller) addIndexes(p *ControllerParameters) error {
 	}
 	if err := informers.AddIndex(p.Pods.Informer(), kinds.ByBox, indexBy(kinds.PodBoxKey)); err != nil {
 		return fmt.Errorf("indexing pods: %w", err)
+	}
+	if err := informers.AddIndex(p.Jobs.Informer(), kinds.ByBox, indexBy(c.children.OwnerOf)); err != nil {
+		return fmt.Errorf("indexing jobs: %w", err)
 	}
 	if err := informers.AddIndex(p.Autoscalers.Informer(), autoscaling.ByTarget, autoscaling.TargetKeys); err != nil {
 		return fmt.Errorf("indexing autoscalers: %w", err)

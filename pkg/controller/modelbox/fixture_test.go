@@ -120,6 +120,7 @@ func (f *testController) newController(t testing.TB) {
 
 		ChildAutoscalers:  f.informers.Children.Autoscaling().V2().HorizontalPodAutoscalers(),
 		DisruptionBudgets: f.informers.Children.Policy().V1().PodDisruptionBudgets(),
+		Jobs:              f.informers.Children.Batch().V1().Jobs(),
 	})
 	if err != nil {
 		t.Fatal(err)

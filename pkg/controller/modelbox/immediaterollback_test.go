@@ -32,7 +32,7 @@ func (s *stepsTest) rollBackImmediately(t *testing.T, change func(*modelv1.Model
 		}
 		box.Status.Rollout = &modelv1.ModelBoxRolloutStatus{
 			Phase: modelv1.RolloutProgressing, PodsHash: hash, StartedAt: metav1.NewTime(s.rolloutTest.clock.Now()), Step: ptr.To(helper.StepCount(len(asked.Steps)) + 1),
-			Stable: last.Stable, FailedRevisions: last.FailedRevisions, Candidate: last.Candidate, Traffic: last.Traffic,
+			Stable: last.Stable, FailedRevisions: last.FailedRevisions, Candidate: last.Candidate, Traffic: last.Traffic, Jobs: last.Jobs,
 		}
 	})
 }

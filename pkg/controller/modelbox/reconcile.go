@@ -41,8 +41,12 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if err := c.rollouts.FindStableRecord(ctx, box, podsHash); err != nil {
 		return 0, err
 	}
+	holdsPods, err := c.holdsPods(box)
+	if err != nil {
+		return 0, err
+	}
 	result, err := c.children.ReconcileHolding(ctx, box, func(step *apply.Step) bool {
-		return storage.Hold(step) || rollouts.HoldsCandidate(box, step)
+		return storage.Hold(step) || rollouts.HoldsCandidate(box, step) || holdsPods(step)
 	})
 	if err != nil {
 		return 0, err
@@ -66,9 +70,11 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if observed.Rollout, err = c.observeRollout(ctx, box, podsHash, result, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
-	if err := c.rollouts.DeletePodOfRollout(ctx, box, observed); err != nil {
-		result.Failures = append(result.Failures, err)
-		observed.Failures = result.Failures
+	for _, err := range []error{observed.Rollout.Failure, c.rollouts.DeletePodOfRollout(ctx, box, observed), c.rollouts.PruneJobs(ctx, box, observed)} {
+		if err != nil {
+			result.Failures = append(result.Failures, err)
+			observed.Failures = result.Failures
+		}
 	}
 	delay, err := c.reconcileStatus(ctx, box, observed)
 	if err != nil {
@@ -83,6 +89,18 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 		return requeueAfter, result.Err()
 	}
 	return requeueAfter, nil
+}
+
+// holdsPods is rollouts.HoldsPods for the workload in the cache.
+func (c *Controller) holdsPods(box *modelv1.ModelBox) (func(*apply.Step) bool, error) {
+	if box.Spec.Before == nil {
+		return func(*apply.Step) bool { return false }, nil
+	}
+	live, err := c.workloadBeside(box, c.rollouts.CachedWorkload(box))
+	if err != nil {
+		return nil, err
+	}
+	return c.rollouts.HoldsPods(box, live), nil
 }
 
 // observe returns what there is of a box after its children were reconciled.

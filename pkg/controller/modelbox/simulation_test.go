@@ -15,6 +15,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -49,6 +50,8 @@ type simulation struct {
 	quota int
 	// nodes is the number of nodes that are to run a pod of a DaemonSet.
 	nodes int
+	// runJob runs the command of a Job, and returns whether it succeeds. Without it, Jobs wait.
+	runJob func(t *testing.T, job *batchv1.Job) bool
 	// lastUID is the number in the last UID that was given.
 	lastUID int
 }
@@ -91,6 +94,7 @@ func (s *simulation) work(t *testing.T) bool {
 	before := s.all(t)
 	s.collectGarbage(t)
 	s.startPods(t)
+	s.runJobs(t)
 	for _, set := range simulated[appsv1.StatefulSet](t, s, statefulSets, "StatefulSet") {
 		s.updateStatefulSet(t, set)
 	}
@@ -136,6 +140,7 @@ func simulated[T any](t *testing.T, s *simulation, resource schema.GroupVersionR
 func (s *simulation) all(t *testing.T) []any {
 	t.Helper()
 	return []any{
+		simulated[batchv1.Job](t, s, jobs, "Job"),
 		simulated[appsv1.Deployment](t, s, deployments, "Deployment"), simulated[appsv1.StatefulSet](t, s, statefulSets, "StatefulSet"),
 		simulated[appsv1.DaemonSet](t, s, daemonSets, "DaemonSet"), simulated[appsv1.ReplicaSet](t, s, replicaSets, "ReplicaSet"), s.pods(t),
 	}

@@ -48,6 +48,14 @@ type stepsTest struct {
 // newStepsTest returns a box of four pods whose first rollout is complete, and whose next ones have the type and the steps.
 func newStepsTest(t *testing.T, rolloutType modelv1.RolloutType, steps []modelv1.ModelBoxRolloutStep, changes ...func(*modelv1.ModelBox)) *stepsTest {
 	t.Helper()
+	s := newUnstartedStepsTest(t, rolloutType, steps, changes...)
+	s.rollOutFirst(t)
+	return s
+}
+
+// newUnstartedStepsTest returns the box of newStepsTest before its first rollout.
+func newUnstartedStepsTest(t *testing.T, rolloutType modelv1.RolloutType, steps []modelv1.ModelBoxRolloutStep, changes ...func(*modelv1.ModelBox)) *stepsTest {
+	t.Helper()
 	box := fixture.WebBox(t, append([]func(*modelv1.ModelBox){func(box *modelv1.ModelBox) {
 		box.Spec.Image, box.Spec.Replicas = "nginx:1", ptr.To[int32](4)
 		box.Spec.Rollout = &modelv1.ModelBoxRollout{Type: &rolloutType, Steps: steps}
@@ -63,8 +71,15 @@ func newStepsTest(t *testing.T, rolloutType modelv1.RolloutType, steps []modelv1
 	for _, resource := range []string{"deployments", "statefulsets", "daemonsets"} {
 		s.cluster.PrependReactor("patch", resource, s.simulation.apply)
 	}
+	s.cluster.PrependReactor("create", "jobs", s.createJob)
 	s.startAnother(t)
 	s.look = func(*testing.T) string { return "" }
+	return s
+}
+
+// rollOutFirst completes the first rollout of the box.
+func (s *stepsTest) rollOutFirst(t *testing.T) {
+	t.Helper()
 	s.run(t)
 	s.told()
 	if rollout := s.rollout(t); rollout.Phase != modelv1.RolloutComplete || rollout.Stable == nil {
@@ -73,7 +88,6 @@ func newStepsTest(t *testing.T, rolloutType modelv1.RolloutType, steps []modelv1
 	if s.serving = s.desired(t); s.rolloutTest.kind != modelv1.WorkloadDeployment {
 		s.serving-- // An update replaces one pod after the other.
 	}
-	return s
 }
 
 // routed gives a box a route.
@@ -509,12 +523,15 @@ func (s *stepsTest) loseStatus(t *testing.T) {
 }
 
 // stepsRows are boxes that are rolled out in steps.
-var stepsRows = []struct {
+// stepsRow is a box whose rollouts are in steps.
+type stepsRow struct {
 	name        string
 	rolloutType modelv1.RolloutType
 	steps       []modelv1.ModelBoxRolloutStep
 	changes     []func(*modelv1.ModelBox)
-}{
+}
+
+var stepsRows = []stepsRow{
 	{"canary", modelv1.RolloutCanary, twoSteps, nil},
 	{"canary with a route", modelv1.RolloutCanary, twoSteps, []func(*modelv1.ModelBox){routed}},
 	{"blue-green", modelv1.RolloutBlueGreen, []modelv1.ModelBoxRolloutStep{{Pause: modelv1.PauseManual}}, []func(*modelv1.ModelBox){routed}},

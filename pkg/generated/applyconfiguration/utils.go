@@ -35,6 +35,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxIngressApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxIngressTLS"):
 		return &modelv1.ModelBoxIngressTLSApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxJob"):
+		return &modelv1.ModelBoxJobApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxPrometheusQuery"):
 		return &modelv1.ModelBoxPrometheusQueryApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRollout"):
@@ -45,6 +47,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxRolloutCheckApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutCheckStatus"):
 		return &modelv1.ModelBoxRolloutCheckStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutJob"):
+		return &modelv1.ModelBoxRolloutJobApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutRevision"):
 		return &modelv1.ModelBoxRolloutRevisionApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutStatus"):

@@ -45,6 +45,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxIgnoreDrift{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxIgnoreDrift(ref),
 		v1.ModelBoxIngress{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxIngress(ref),
 		v1.ModelBoxIngressTLS{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxIngressTLS(ref),
+		v1.ModelBoxJob{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_ModelBoxJob(ref),
 		v1.ModelBoxList{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxList(ref),
 		v1.ModelBoxLogOptions{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxLogOptions(ref),
 		v1.ModelBoxPortForwardOptions{}.OpenAPIModelName():                  schema_pkg_apis_model_v1_ModelBoxPortForwardOptions(ref),
@@ -62,6 +63,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxRolloutCandidate{}.OpenAPIModelName():                    schema_pkg_apis_model_v1_ModelBoxRolloutCandidate(ref),
 		v1.ModelBoxRolloutCheck{}.OpenAPIModelName():                        schema_pkg_apis_model_v1_ModelBoxRolloutCheck(ref),
 		v1.ModelBoxRolloutCheckStatus{}.OpenAPIModelName():                  schema_pkg_apis_model_v1_ModelBoxRolloutCheckStatus(ref),
+		v1.ModelBoxRolloutJob{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxRolloutJob(ref),
 		v1.ModelBoxRolloutRevision{}.OpenAPIModelName():                     schema_pkg_apis_model_v1_ModelBoxRolloutRevision(ref),
 		v1.ModelBoxRolloutStatus{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref),
 		v1.ModelBoxRolloutStep{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxRolloutStep(ref),
@@ -1762,6 +1764,109 @@ func schema_pkg_apis_model_v1_ModelBoxIngressTLS(ref common.ReferenceCallback) c
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxJob(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxJob is a command that runs once for each revision of a box, as a Job. Its pod has the configs, the variables, the volumes and the service account of the main container, but no ports, no probes, no storage, no other containers and no labels of the box.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"image": {
+						SchemaProps: spec.SchemaProps{
+							Description: "image is the image of the container. Defaults to the image of the box.\n\nExample: registry.example.com/migrations:1.4",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"command": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "command replaces the entrypoint of the image. At least one of command and args is required.\n\nExample: [./migrate, up]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"args": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "args are the arguments of the command. At least one of command and args is required.\n\nExample: [migrate, up]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"envs": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type":       "map",
+								"x-kubernetes-patch-merge-key": "name",
+								"x-kubernetes-patch-strategy":  "merge",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "envs are variables in addition to those of the box. A variable that the box has as well has this value.\n\nExample: [{name: DATABASE_USER, value: admin}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(corev1.EnvVar{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "resources are the CPU and memory that the container needs. Defaults to the resources of the box.\n\nExample: {requests: {memory: 256Mi}}",
+							Ref:         ref(corev1.ResourceRequirements{}.OpenAPIModelName()),
+						},
+					},
+					"backoffLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "backoffLimit is the number of times that the command runs again after it has failed. Defaults to 6.\n\nExample: 2",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"activeDeadlineSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "activeDeadlineSeconds is the number of seconds after which the Job fails, with all of its attempts. Defaults to 3600.\n\nExample: 600",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			corev1.EnvVar{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxList(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2685,6 +2790,54 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutCheckStatus(ref common.ReferenceCal
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxRolloutJob(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxRolloutJob is a Job that has run, or runs, for a revision.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is the name of the Job. Required.\n\nExample: web-before-5d8f7c9b61",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Description: "type is \"Before\" or \"After\". Required.\n\nExample: Before\n\nPossible enum values:\n - `\"After\"` is a Job of spec.after.\n - `\"Before\"` is a Job of spec.before.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"After", "Before"},
+						},
+					},
+					"podsHash": {
+						SchemaProps: spec.SchemaProps{
+							Description: "podsHash identifies the pods of the revision. Required.\n\nExample: 6fd9e0c1b5a94d2f",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"phase": {
+						SchemaProps: spec.SchemaProps{
+							Description: "phase is \"Running\", \"Succeeded\" or \"Failed\". Required.\n\nExample: Succeeded\n\nPossible enum values:\n - `\"Failed\"` is a Job whose attempts have all failed, or that has exceeded its deadline.\n - `\"Running\"` is a Job that has no result yet.\n - `\"Succeeded\"` is a Job whose command has succeeded.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Failed", "Running", "Succeeded"},
+						},
+					},
+				},
+				Required: []string{"name", "type", "podsHash", "phase"},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxRolloutRevision(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2841,11 +2994,32 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref common.ReferenceCallback
 							},
 						},
 					},
+					"jobs": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "jobs are the Jobs of the last revisions, the newest at the end; at most 20. A Job that has succeeded does not run again for the same pods.\n\nExample: [{name: web-before-5d8f7c9b61, type: Before, podsHash: 6fd9e0c1b5a94d2f, phase: Succeeded}]",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxRolloutJob{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxFailedRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutCandidate{}.OpenAPIModelName(), v1.ModelBoxRolloutCheckStatus{}.OpenAPIModelName(), v1.ModelBoxRolloutRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutTraffic{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
+			v1.ModelBoxFailedRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutCandidate{}.OpenAPIModelName(), v1.ModelBoxRolloutCheckStatus{}.OpenAPIModelName(), v1.ModelBoxRolloutJob{}.OpenAPIModelName(), v1.ModelBoxRolloutRevision{}.OpenAPIModelName(), v1.ModelBoxRolloutTraffic{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
 	}
 }
 
@@ -3280,6 +3454,18 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							Ref:         ref(v1.ModelBoxRollout{}.OpenAPIModelName()),
 						},
 					},
+					"before": {
+						SchemaProps: spec.SchemaProps{
+							Description: "before is a command that runs once for each revision, before any pod of it starts, such as a migration of a database. Until it has succeeded, the pods stay as they are. Setting it sets rollout. Defaults to none.\n\nExample: {command: [./migrate, up]}",
+							Ref:         ref(v1.ModelBoxJob{}.OpenAPIModelName()),
+						},
+					},
+					"after": {
+						SchemaProps: spec.SchemaProps{
+							Description: "after is a command that runs once for each revision, when all of its pods are available, such as a test. If it fails, the rollout has failed. Setting it sets rollout. Defaults to none.\n\nExample: {command: [./smoke-test]}",
+							Ref:         ref(v1.ModelBoxJob{}.OpenAPIModelName()),
+						},
+					},
 					"ports": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -3697,7 +3883,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxAutoscaling{}.OpenAPIModelName(), v1.ModelBoxConfig{}.OpenAPIModelName(), v1.ModelBoxDisruptionBudget{}.OpenAPIModelName(), v1.ModelBoxIgnoreDrift{}.OpenAPIModelName(), v1.ModelBoxIngress{}.OpenAPIModelName(), v1.ModelBoxRollout{}.OpenAPIModelName(), v1.ModelBoxRoute{}.OpenAPIModelName(), v1.ModelBoxService{}.OpenAPIModelName(), v1.ModelBoxStorage{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
+			v1.ModelBoxAutoscaling{}.OpenAPIModelName(), v1.ModelBoxConfig{}.OpenAPIModelName(), v1.ModelBoxDisruptionBudget{}.OpenAPIModelName(), v1.ModelBoxIgnoreDrift{}.OpenAPIModelName(), v1.ModelBoxIngress{}.OpenAPIModelName(), v1.ModelBoxJob{}.OpenAPIModelName(), v1.ModelBoxRollout{}.OpenAPIModelName(), v1.ModelBoxRoute{}.OpenAPIModelName(), v1.ModelBoxService{}.OpenAPIModelName(), v1.ModelBoxStorage{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
 	}
 }
 

@@ -33,32 +33,18 @@ func candidate(steps *Steps, isHalted bool) ([]runtime.ApplyConfiguration, error
 		deployment.Spec.WithPaused(true)
 	}
 	configurations := []runtime.ApplyConfiguration{deployment}
-	for i := range box.Spec.Configs {
-		config := &box.Spec.Configs[i]
-		isShared := slices.ContainsFunc(steps.primary().Spec.Configs, func(other modelv1.ModelBoxConfig) bool {
-			return ConfigMapName(box, &other) == ConfigMapName(box, config)
-		})
-		if !isShared {
-			configurations = append(configurations, configMap(box, config))
-		}
-	}
+	configurations = append(configurations, unsharedConfigMaps(box, steps.primary())...)
 	if SplitsTraffic(box) {
 		configurations = append(configurations, candidateService(box))
 	}
 	return configurations, nil
 }
 
-// candidateBox returns the box with the number of pods of the candidate. Files whose changes replace the pods have ConfigMaps of their
-// own, named after their content: those of the stable pods have the same names otherwise.
+// candidateBox returns the box with the number of pods of the candidate.
 func candidateBox(steps *Steps) *modelv1.ModelBox {
 	box := *steps.box
 	box.Spec.Replicas = ptr.To(steps.candidateReplicas())
-	box.Spec.Configs = slices.Clone(box.Spec.Configs)
-	for i := range box.Spec.Configs {
-		if config := &box.Spec.Configs[i]; config.Rollout == modelv1.ConfigRolloutRestart {
-			config.Rollout = modelv1.ConfigRolloutVersioned
-		}
-	}
+	box.Spec.Configs = versionedConfigs(steps.box)
 	return &box
 }
 

@@ -81,6 +81,10 @@ func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) (
 		configurations = append(configurations, candidate...)
 	}
 
+	if plan.awaitsBefore {
+		configurations = append(configurations, jobConfigMaps(recorded, box)...)
+	}
+
 	children := make([]*unstructured.Unstructured, 0, len(configurations))
 	for _, configuration := range configurations {
 		child, err := render.WithHash(configuration)

@@ -70,6 +70,8 @@ type rolloutPlan struct {
 	traffic *modelv1.ModelBoxRolloutTraffic
 	// hasStablePods says that the workload has the stable pods.
 	hasStablePods bool
+	// awaitsBefore says that no pod of the box may start before the Job of spec.before has succeeded.
+	awaitsBefore bool
 }
 
 // serviceTraffic returns which pods the Service of the box leads to, nil for all: it cannot lead to the stable pods while the
@@ -85,18 +87,21 @@ func (p rolloutPlan) serviceTraffic() *modelv1.ModelBoxRolloutTraffic {
 // spec.
 func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 	plan, rollout := rolloutPlan{box: box}, box.Status.Rollout
-	if box.Spec.Rollout == nil || rollout == nil {
+	if box.Spec.Rollout == nil || rollout == nil && box.Spec.Before == nil {
 		return plan, nil
 	}
 	hash, err := PodsHash(box)
 	if err != nil {
 		return plan, err
 	}
+	if plan.awaitsBefore = awaitsBefore(box, hash, live); rollout == nil {
+		return plan, nil
+	}
 	var phase modelv1.RolloutPhase
 	if rollout.PodsHash == hash {
 		phase = rollout.Phase
 	}
-	plan.isHalted = phase == modelv1.RolloutPaused
+	plan.isHalted = phase == modelv1.RolloutPaused && !plan.awaitsBefore
 	if box.Spec.Workload == modelv1.WorkloadDeployment {
 		plan.traffic = rollout.Traffic
 	}
@@ -113,7 +118,7 @@ func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 		return plan, nil
 	}
 	plan.annotations = map[string]string{modelv1.StableRecordAnnotation: record}
-	if !isRolledBack {
+	if !isRolledBack && !plan.awaitsBefore {
 		plan.planSteps(box, stable, hash, live)
 		return plan, nil
 	}
@@ -123,7 +128,10 @@ func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 	}
 	plan.box, plan.hasStablePods = rolledBack, true
 	plan.annotations[modelv1.RolledBackAnnotation] = strconv.FormatInt(box.Generation, 10)
-	return plan, nil
+	if plan.awaitsBefore {
+		plan.annotations[modelv1.AwaitedJobAnnotation], err = JobName(box, modelv1.JobBefore)
+	}
+	return plan, err
 }
 
 // planSteps plans the rollout in steps, if the box asks for that.
@@ -210,7 +218,7 @@ func RecordedRollout(workload metav1.Object, recorded *modelv1.ModelBox) *modelv
 		}
 		return rollout
 	}
-	if isRolledBack(workload, recorded) {
+	if _, awaitsJob := workload.GetAnnotations()[modelv1.AwaitedJobAnnotation]; isRolledBack(workload, recorded) && !awaitsJob {
 		rollout.Phase, rollout.Reason, rollout.Message = modelv1.RolloutRolledBack, "Unknown", "the store was lost, and with it the reason"
 	}
 	return rollout
@@ -241,7 +249,7 @@ func rolledBackTo(box, stable *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	spec.MinReadySeconds, spec.ProgressDeadlineSeconds, spec.Rollout = now.MinReadySeconds, now.ProgressDeadlineSeconds, now.Rollout
 	spec.PodManagementPolicy, spec.RevisionHistoryLimit = now.PodManagementPolicy, now.RevisionHistoryLimit
 	spec.Autoscaling, spec.DisruptionBudget = now.Autoscaling, now.DisruptionBudget
-	spec.IgnoreDrift, spec.Paused = now.IgnoreDrift, now.Paused
+	spec.IgnoreDrift, spec.Paused, spec.Before, spec.After = now.IgnoreDrift, now.Paused, now.Before, now.After
 	var err error
 	if spec.Configs, err = stableConfigs(now, &stable.Spec); err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ type Steps struct {
 // KeepsStable returns whether the workload of the box keeps the record of the stable pods while the box asks for other pods.
 func KeepsStable(box *modelv1.ModelBox) bool {
 	rollout := box.Spec.Rollout
-	return rollout != nil && (rollout.OnFailure == modelv1.RolloutFailureRollback || rollout.Type != nil)
+	return rollout != nil && (rollout.OnFailure == modelv1.RolloutFailureRollback || rollout.Type != nil || box.Spec.Before != nil)
 }
 
 // SplitsTraffic returns whether the traffic of the box is led to its stable pods and to its candidate apart from each other.

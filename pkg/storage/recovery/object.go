@@ -87,7 +87,9 @@ func recordOnly(child metav1.Object) metav1.Object {
 		return &appsv1.ControllerRevision{Data: revision.Data}
 	}
 	annotations := map[string]string{}
-	for _, key := range []string{modelv1.RecordAnnotation, modelv1.StableRecordAnnotation, modelv1.RolledBackAnnotation, modelv1.RolloutStepAnnotation} {
+	for _, key := range []string{
+		modelv1.RecordAnnotation, modelv1.StableRecordAnnotation, modelv1.RolledBackAnnotation, modelv1.RolloutStepAnnotation, modelv1.AwaitedJobAnnotation,
+	} {
 		if value, isThere := child.GetAnnotations()[key]; isThere {
 			annotations[key] = value
 		}

@@ -117,7 +117,26 @@ func setSpecDefaults(spec *ModelBoxSpec) {
 		spec.DefaultProbes = DefaultProbesEnabled
 	}
 	setPortDefaults(spec.Ports)
+	setJobDefaults(spec)
 	setRolloutDefaults(spec.Rollout)
+}
+
+// setJobDefaults gives each Job a deadline. A box with Jobs has a rollout, whose status has their results.
+func setJobDefaults(spec *ModelBoxSpec) {
+	for _, job := range []*ModelBoxJob{spec.Before, spec.After} {
+		if job == nil {
+			continue
+		}
+		if spec.Rollout == nil {
+			spec.Rollout = &ModelBoxRollout{}
+		}
+		if job.BackoffLimit == nil {
+			job.BackoffLimit = ptr.To(DefaultBackoffLimit)
+		}
+		if job.ActiveDeadlineSeconds == nil {
+			job.ActiveDeadlineSeconds = ptr.To(DefaultJobDeadlineSeconds)
+		}
+	}
 }
 
 // setRolloutDefaults does nothing about a rollout that fails, as Kubernetes.

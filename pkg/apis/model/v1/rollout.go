@@ -326,6 +326,15 @@ type ModelBoxRolloutStatus struct {
 	// +listType=map
 	// +listMapKey=name
 	Checks []ModelBoxRolloutCheckStatus `json:"checks,omitempty" protobuf:"bytes,13,rep,name=checks"`
+
+	// jobs are the Jobs of the last revisions, the newest at the end; at most 20. A Job that has succeeded does not run again for the
+	// same pods.
+	//
+	// Example: [{name: web-before-5d8f7c9b61, type: Before, podsHash: 6fd9e0c1b5a94d2f, phase: Succeeded}]
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	Jobs []ModelBoxRolloutJob `json:"jobs,omitempty" protobuf:"bytes,14,rep,name=jobs"`
 }
 
 // ModelBoxRolloutCheckStatus is the results of a check in a step of a rollout.

@@ -340,6 +340,22 @@ type ModelBoxSpec struct {
 	// +k8s:optional
 	Rollout *ModelBoxRollout `json:"rollout,omitempty" protobuf:"bytes,41,opt,name=rollout"`
 
+	// before is a command that runs once for each revision, before any pod of it starts, such as a migration of a database. Until it
+	// has succeeded, the pods stay as they are. Setting it sets rollout. Defaults to none.
+	//
+	// Example: {command: [./migrate, up]}
+	// +optional
+	// +k8s:optional
+	Before *ModelBoxJob `json:"before,omitempty" protobuf:"bytes,44,opt,name=before"`
+
+	// after is a command that runs once for each revision, when all of its pods are available, such as a test. If it fails, the
+	// rollout has failed. Setting it sets rollout. Defaults to none.
+	//
+	// Example: {command: [./smoke-test]}
+	// +optional
+	// +k8s:optional
+	After *ModelBoxJob `json:"after,omitempty" protobuf:"bytes,45,opt,name=after"`
+
 	// ports are the ports that the application serves; without any there is no Service. targetPort defaults to port,
 	// protocol to "TCP"; names such as "tcp-80" are filled in when there are several ports. A targetPort that is a
 	// string names a container port. A nodePort has to be in the cluster's range, 30000 to 32767 by default. Two ports
@@ -880,6 +896,8 @@ const (
 	ReasonRolloutFailed = "RolloutFailed"
 	// ReasonProgressDeadlineExceeded: a rollout made no progress for spec.progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonJobFailed: the Job of spec.before or spec.after has failed.
+	ReasonJobFailed = "JobFailed"
 	// ReasonCheckFailed: a check of spec.rollout.checks has failed more often than its failureLimit.
 	ReasonCheckFailed = "CheckFailed"
 	// ReasonDeploymentPaused: a user or another controller has paused the Deployment in the middle of a rollout.

@@ -31,6 +31,32 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 
 func SetObjectDefaults_ModelBox(in *ModelBox) {
 	SetDefaults_ModelBox(in)
+	if in.Spec.Before != nil {
+		for i := range in.Spec.Before.Envs {
+			a := &in.Spec.Before.Envs[i]
+			if a.ValueFrom != nil {
+				if a.ValueFrom.FileKeyRef != nil {
+					if a.ValueFrom.FileKeyRef.Optional == nil {
+						var ptrVar1 bool = false
+						a.ValueFrom.FileKeyRef.Optional = &ptrVar1
+					}
+				}
+			}
+		}
+	}
+	if in.Spec.After != nil {
+		for i := range in.Spec.After.Envs {
+			a := &in.Spec.After.Envs[i]
+			if a.ValueFrom != nil {
+				if a.ValueFrom.FileKeyRef != nil {
+					if a.ValueFrom.FileKeyRef.Optional == nil {
+						var ptrVar1 bool = false
+						a.ValueFrom.FileKeyRef.Optional = &ptrVar1
+					}
+				}
+			}
+		}
+	}
 	for i := range in.Spec.Ports {
 		a := &in.Spec.Ports[i]
 		if a.Protocol == "" {
@@ -418,6 +444,32 @@ func SetObjectDefaults_ModelStack(in *ModelStack) {
 	for i := range in.Spec.Components {
 		a := &in.Spec.Components[i]
 		if a.Box != nil {
+			if a.Box.Before != nil {
+				for j := range a.Box.Before.Envs {
+					b := &a.Box.Before.Envs[j]
+					if b.ValueFrom != nil {
+						if b.ValueFrom.FileKeyRef != nil {
+							if b.ValueFrom.FileKeyRef.Optional == nil {
+								var ptrVar1 bool = false
+								b.ValueFrom.FileKeyRef.Optional = &ptrVar1
+							}
+						}
+					}
+				}
+			}
+			if a.Box.After != nil {
+				for j := range a.Box.After.Envs {
+					b := &a.Box.After.Envs[j]
+					if b.ValueFrom != nil {
+						if b.ValueFrom.FileKeyRef != nil {
+							if b.ValueFrom.FileKeyRef.Optional == nil {
+								var ptrVar1 bool = false
+								b.ValueFrom.FileKeyRef.Optional = &ptrVar1
+							}
+						}
+					}
+				}
+			}
 			for j := range a.Box.Ports {
 				b := &a.Box.Ports[j]
 				if b.Protocol == "" {

@@ -109,6 +109,11 @@ func (in ModelBoxIngressTLS) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxJob) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxJob"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxList) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxList"
 }
@@ -191,6 +196,11 @@ func (in ModelBoxRolloutCheck) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxRolloutCheckStatus) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxRolloutCheckStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxRolloutJob) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxRolloutJob"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

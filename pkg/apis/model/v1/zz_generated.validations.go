@@ -12,6 +12,7 @@ import (
 	context "context"
 	fmt "fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	equality "k8s.io/apimachinery/pkg/api/equality"
 	operation "k8s.io/apimachinery/pkg/api/operation"
 	safe "k8s.io/apimachinery/pkg/api/safe"
@@ -1096,6 +1097,111 @@ func Validate_ModelBoxIngressTLS(
 	return errs
 }
 
+// Validate_ModelBoxJob validates an instance of ModelBoxJob according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxJob(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxJob) (errs field.ErrorList) {
+
+	// field ModelBoxJob.Image has no validation
+	// field ModelBoxJob.Command has no validation
+	// field ModelBoxJob.Args has no validation
+
+	{ // field ModelBoxJob.Envs
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []corev1.EnvVar,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxJob) []corev1.EnvVar {
+				return oldObj.Envs
+			})
+		errs = append(errs, fn(fldPath.Child("envs"), obj.Envs, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxJob.Resources has no validation
+
+	{ // field ModelBoxJob.BackoffLimit
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxJob) *int32 {
+				return oldObj.BackoffLimit
+			})
+		errs = append(errs, fn(fldPath.Child("backoffLimit"), obj.BackoffLimit, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxJob.ActiveDeadlineSeconds
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 1); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxJob) *int64 {
+				return oldObj.ActiveDeadlineSeconds
+			})
+		errs = append(errs, fn(fldPath.Child("activeDeadlineSeconds"), obj.ActiveDeadlineSeconds, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_ModelBoxPromotion validates an instance of ModelBoxPromotion according
 // to declarative validation rules in the API schema.
 func Validate_ModelBoxPromotion(
@@ -1934,6 +2040,66 @@ func Validate_ModelBoxSpec(
 				return oldObj.Rollout
 			})
 		errs = append(errs, fn(fldPath.Child("rollout"), obj.Rollout, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxSpec.Before
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxJob,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxJob(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *ModelBoxJob {
+				return oldObj.Before
+			})
+		errs = append(errs, fn(fldPath.Child("before"), obj.Before, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxSpec.After
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxJob,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxJob(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *ModelBoxJob {
+				return oldObj.After
+			})
+		errs = append(errs, fn(fldPath.Child("after"), obj.After, oldVal, oldObj != nil)...)
 	}
 
 	// field ModelBoxSpec.Ports has no validation

@@ -6,6 +6,7 @@ package rollouts
 
 import (
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -18,6 +19,7 @@ type Reconciler struct {
 
 	kubeClient     kubernetes.Interface
 	kinds          []*children.Kind
+	jobs           cache.Indexer
 	Record         *rolloutRecord
 	Progress       *progressRecord
 	StableRecords  *stableRecords
@@ -27,12 +29,14 @@ type Reconciler struct {
 	measurements         *measurements
 }
 
-// New returns a Reconciler of boxes with children of the kinds. prometheus is what checks query, nil for nothing.
-func New(boxes *reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus], kubeClient kubernetes.Interface, kinds []*children.Kind, prometheus Prometheus) *Reconciler {
+// New returns a Reconciler of boxes with children of the kinds. jobs are the Jobs of boxes, indexed by their box. prometheus is what
+// checks query, nil for nothing.
+func New(boxes *reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus], kubeClient kubernetes.Interface, kinds []*children.Kind, jobs cache.Indexer, prometheus Prometheus) *Reconciler {
 	r := &Reconciler{
 		For:            boxes,
 		kubeClient:     kubeClient,
 		kinds:          kinds,
+		jobs:           jobs,
 		Record:         NewRolloutRecord(),
 		Progress:       NewProgressRecord(),
 		StableRecords:  newStableRecords(),

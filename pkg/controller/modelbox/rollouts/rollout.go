@@ -34,6 +34,9 @@ func (r *Reconciler) ObserveRollout(ctx context.Context, box *modelv1.ModelBox, 
 		return status.RolloutObservation{}, fmt.Errorf("rendering the pods: %w", err)
 	}
 	next := nextAttempt(last, hash, observed.Now)
+	if observation, awaits, err := r.observeBefore(ctx, box, live, observed, next); err != nil || awaits {
+		return observation, err
+	}
 	steps, obstacle := modelboxrender.StepsOf(box, live)
 	if steps != nil {
 		return r.observeSteps(ctx, box, steps, observed, next)
@@ -42,7 +45,7 @@ func (r *Reconciler) ObserveRollout(ctx context.Context, box *modelv1.ModelBox, 
 	if err != nil {
 		return observation, err
 	}
-	if obstacle != nil && next.Phase == modelv1.RolloutProgressing {
+	if obstacle != nil && next.Phase == modelv1.RolloutProgressing && observation.AwaitedJob == "" {
 		next.Message = message.Truncate("not in steps: " + obstacle.Error())
 	}
 	recheckAfter, err := r.withdrawCandidate(ctx, box, observed, next)
@@ -58,9 +61,15 @@ func (r *Reconciler) observeReplacement(ctx context.Context, box *modelv1.ModelB
 	}
 	isDone := isRolloutDone(observed)
 	switch {
-	case isDone && observed.Workload.Replicas().Desired > 0:
-		completeRollout(box, observed, next)
+	case next.Phase.HasFailed() && next.Reason == modelv1.ReasonJobFailed: // after its pods were done
+		next.Phase, next.Message = r.failedPhase(box, next)
 		return status.RolloutObservation{Status: next}, nil
+	case isDone && observed.Workload.Replicas().Desired > 0:
+		observation := status.RolloutObservation{Status: next}
+		if r.observeAfter(ctx, box, observed, &observation) {
+			completeRollout(box, observed, next)
+		}
+		return observation, nil
 	case isDone: // There is no pod that could have failed.
 		next.Phase, next.Reason, next.Message = modelv1.RolloutComplete, "", ""
 		return status.RolloutObservation{Status: next}, nil
@@ -93,7 +102,7 @@ func nextAttempt(last *modelv1.ModelBoxRolloutStatus, hash string, now time.Time
 		return last.DeepCopy()
 	}
 	next.Stable, next.FailedRevisions = last.Stable, last.FailedRevisions
-	next.Candidate, next.Traffic = last.Candidate.DeepCopy(), last.Traffic.DeepCopy()
+	next.Candidate, next.Traffic, next.Jobs = last.Candidate.DeepCopy(), last.Traffic.DeepCopy(), last.Jobs
 	return next
 }
 

@@ -63,15 +63,7 @@ func (r *Reconciler) FindStableRecord(ctx context.Context, box *modelv1.ModelBox
 	if _, isKnown := r.StableRecords.Find(box); isKnown {
 		return nil
 	}
-	var live modelboxrender.Live
-	for _, kind := range r.kinds {
-		if kind.GroupVersionKind != modelboxrender.WorkloadKind(box) {
-			continue
-		}
-		if cached, exists, err := kind.Informer.GetIndexer().GetByKey(reconciler.KeyOf(box).String()); err == nil && exists {
-			live.Workload = cached.(metav1.Object)
-		}
-	}
+	live := modelboxrender.Live{Workload: r.CachedWorkload(box)}
 	_, record := modelboxrender.StableBox(box, live)
 	if record == "" {
 		if live.Workload, err = r.GetWorkload(ctx, box); err != nil {
@@ -80,6 +72,19 @@ func (r *Reconciler) FindStableRecord(ctx context.Context, box *modelv1.ModelBox
 		_, record = modelboxrender.StableBox(box, live)
 	}
 	r.StableRecords.remember(box, record)
+	return nil
+}
+
+// CachedWorkload returns the workload of the box in the cache, nil if there is none.
+func (r *Reconciler) CachedWorkload(box *modelv1.ModelBox) metav1.Object {
+	for _, kind := range r.kinds {
+		if kind.GroupVersionKind != modelboxrender.WorkloadKind(box) {
+			continue
+		}
+		if cached, exists, err := kind.Informer.GetIndexer().GetByKey(reconciler.KeyOf(box).String()); err == nil && exists {
+			return cached.(metav1.Object)
+		}
+	}
 	return nil
 }
 

@@ -49,7 +49,7 @@ func (r *Reconciler) observeSteps(ctx context.Context, box *modelv1.ModelBox, st
 		return observation, nil
 	}
 	next.Message = ""
-	progress, err := r.advance(ctx, box, steps, observed, next)
+	progress, err := r.advance(ctx, box, steps, observed, &observation)
 	if next.Phase.HasFailed() {
 		leaveSteps(next)
 		return observation, err
@@ -141,8 +141,9 @@ type stepProgress struct {
 }
 
 // advance takes the rollout to its next step when the current one is over, and ends it after the last one, or when a check fails. It
-// changes next.
-func (r *Reconciler) advance(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (stepProgress, error) {
+// changes the observation and its status.
+func (r *Reconciler) advance(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, observation *status.RolloutObservation) (stepProgress, error) {
+	next := observation.Status
 	if err := r.protectStable(ctx, box, steps, observed, next); err != nil {
 		return stepProgress{}, err
 	}
@@ -152,7 +153,7 @@ func (r *Reconciler) advance(ctx context.Context, box *modelv1.ModelBox, steps *
 	directTraffic(box, steps, observed, next)
 	if steps.IsOver() {
 		next.Checks = nil
-		return stepProgress{recheckAfter: finish(box, steps, observed, next)}, nil
+		return stepProgress{recheckAfter: r.finish(ctx, box, steps, observed, observation)}, nil
 	}
 	if !isStepReached(box, steps, observed) {
 		next.NextStepAt, next.Checks = nil, measuredChecks(checksOfStep(box, steps.Number, observed.Now, next))
@@ -230,7 +231,8 @@ func isCandidateReady(steps *modelboxrender.Steps, observed *status.Observation)
 
 // finish ends the rollout when the workload of the box has the new revision, and nothing needs the candidate any more. It returns
 // after how long to requeue the box, 0 for not at all.
-func finish(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) time.Duration {
+func (r *Reconciler) finish(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, observation *status.RolloutObservation) time.Duration {
+	next := observation.Status
 	if steps.HasStablePods() {
 		return timeLeft(next, observed.Now)
 	}
@@ -244,6 +246,9 @@ func finish(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status
 	}
 	if left := timeLeft(next, observed.Now); left > 0 {
 		return left
+	}
+	if !r.observeAfter(ctx, box, observed, observation) {
+		return 0
 	}
 	completeRollout(box, observed, next)
 	next.Step, next.Weight, next.NextStepAt, next.Candidate, next.Traffic = nil, nil, nil, nil, nil

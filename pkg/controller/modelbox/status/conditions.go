@@ -122,6 +122,9 @@ func rolloutVerdict(box *modelv1.ModelBox, observed *Observation) verdict {
 
 // workloadVerdict is how the rollout of the workload gets on.
 func workloadVerdict(box *modelv1.ModelBox, observed *Observation) verdict {
+	if observed.Rollout.AwaitedJob != "" {
+		return verdict(kinds.Progressing("%s", observed.Rollout.AwaitedJob))
+	}
 	workload := observed.Workload
 	if workload == nil {
 		return verdict(kinds.Progressing("there is no %s yet", box.Spec.Workload))

@@ -75,6 +75,10 @@ type RolloutObservation struct {
 	AwaitsPromotion bool
 	// AwaitedCheck describes a check that does not let the rollout go on yet. It is empty if there is none.
 	AwaitedCheck string
+	// AwaitedJob describes a Job that the rollout waits for. It is empty if there is none.
+	AwaitedJob string
+	// Failure is why such a Job could not be created or deleted, nil if it could.
+	Failure error
 }
 
 // isInSteps returns whether the rollout is in steps, even if it has failed in one.

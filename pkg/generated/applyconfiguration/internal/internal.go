@@ -190,6 +190,41 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: secretName
       type:
         scalar: string
+- name: com.github.model.v1.ModelBoxJob
+  map:
+    fields:
+    - name: activeDeadlineSeconds
+      type:
+        scalar: numeric
+    - name: args
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: backoffLimit
+      type:
+        scalar: numeric
+    - name: command
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: envs
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.EnvVar
+          elementRelationship: associative
+          keys:
+          - name
+    - name: image
+      type:
+        scalar: string
+    - name: resources
+      type:
+        namedType: io.k8s.api.core.v1.ResourceRequirements
 - name: com.github.model.v1.ModelBoxPrometheusQuery
   map:
     fields:
@@ -298,6 +333,25 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: value
       type:
         scalar: string
+- name: com.github.model.v1.ModelBoxRolloutJob
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: phase
+      type:
+        scalar: string
+      default: ""
+    - name: podsHash
+      type:
+        scalar: string
+      default: ""
+    - name: type
+      type:
+        scalar: string
+      default: ""
 - name: com.github.model.v1.ModelBoxRolloutRevision
   map:
     fields:
@@ -332,6 +386,14 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             namedType: com.github.model.v1.ModelBoxFailedRevision
           elementRelationship: atomic
+    - name: jobs
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.ModelBoxRolloutJob
+          elementRelationship: associative
+          keys:
+          - name
     - name: message
       type:
         scalar: string
@@ -466,6 +528,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.model.v1.ModelBoxSpec
   map:
     fields:
+    - name: after
+      type:
+        namedType: com.github.model.v1.ModelBoxJob
     - name: annotations
       type:
         map:
@@ -480,6 +545,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: autoscaling
       type:
         namedType: com.github.model.v1.ModelBoxAutoscaling
+    - name: before
+      type:
+        namedType: com.github.model.v1.ModelBoxJob
     - name: command
       type:
         list:

@@ -44,7 +44,7 @@ func changesPods(spec, old *model.ModelBoxSpec) bool {
 func ofPods(spec model.ModelBoxSpec) model.ModelBoxSpec {
 	spec.Replicas, spec.Paused = nil, false
 	spec.Strategy, spec.RollingUpdate, spec.MinReadySeconds = "", nil, nil
-	spec.ProgressDeadlineSeconds, spec.Rollout = nil, nil
+	spec.ProgressDeadlineSeconds, spec.Rollout, spec.Before, spec.After = nil, nil, nil, nil
 	spec.PodManagementPolicy, spec.RevisionHistoryLimit = nil, nil
 	spec.ServiceType, spec.Service, spec.Ingress, spec.Route = "", nil, nil, nil
 	spec.Autoscaling, spec.DisruptionBudget, spec.IgnoreDrift = nil, nil, nil

@@ -69,6 +69,7 @@ func beyondSteps(box *model.ModelBox, now time.Time) *model.ModelBoxRolloutStatu
 		FailedRevisions: last.FailedRevisions,
 		Candidate:       last.Candidate,
 		Traffic:         last.Traffic,
+		Jobs:            last.Jobs,
 	}
 }
 

@@ -72,6 +72,11 @@ type ModelBoxRolloutStatusApplyConfiguration struct {
 	//
 	// Example: [{name: error-rate, step: 1, successes: 2, value: "0.01"}]
 	Checks []ModelBoxRolloutCheckStatusApplyConfiguration `json:"checks,omitempty"`
+	// jobs are the Jobs of the last revisions, the newest at the end; at most 20. A Job that has succeeded does not run again for the
+	// same pods.
+	//
+	// Example: [{name: web-before-5d8f7c9b61, type: Before, podsHash: 6fd9e0c1b5a94d2f, phase: Succeeded}]
+	Jobs []ModelBoxRolloutJobApplyConfiguration `json:"jobs,omitempty"`
 }
 
 // ModelBoxRolloutStatusApplyConfiguration constructs a declarative configuration of the ModelBoxRolloutStatus type for use with
@@ -190,6 +195,19 @@ func (b *ModelBoxRolloutStatusApplyConfiguration) WithChecks(values ...*ModelBox
 			panic("nil value passed to WithChecks")
 		}
 		b.Checks = append(b.Checks, *values[i])
+	}
+	return b
+}
+
+// WithJobs adds the given value to the Jobs field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Jobs field.
+func (b *ModelBoxRolloutStatusApplyConfiguration) WithJobs(values ...*ModelBoxRolloutJobApplyConfiguration) *ModelBoxRolloutStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithJobs")
+		}
+		b.Jobs = append(b.Jobs, *values[i])
 	}
 	return b
 }

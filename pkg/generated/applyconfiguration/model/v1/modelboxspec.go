@@ -91,6 +91,16 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: {onFailure: Rollback}
 	Rollout *ModelBoxRolloutApplyConfiguration `json:"rollout,omitempty"`
+	// before is a command that runs once for each revision, before any pod of it starts, such as a migration of a database. Until it
+	// has succeeded, the pods stay as they are. Setting it sets rollout. Defaults to none.
+	//
+	// Example: {command: [./migrate, up]}
+	Before *ModelBoxJobApplyConfiguration `json:"before,omitempty"`
+	// after is a command that runs once for each revision, when all of its pods are available, such as a test. If it fails, the
+	// rollout has failed. Setting it sets rollout. Defaults to none.
+	//
+	// Example: {command: [./smoke-test]}
+	After *ModelBoxJobApplyConfiguration `json:"after,omitempty"`
 	// ports are the ports that the application serves; without any there is no Service. targetPort defaults to port,
 	// protocol to "TCP"; names such as "tcp-80" are filled in when there are several ports. A targetPort that is a
 	// string names a container port. A nodePort has to be in the cluster's range, 30000 to 32767 by default. Two ports
@@ -359,6 +369,22 @@ func (b *ModelBoxSpecApplyConfiguration) WithRevisionHistoryLimit(value int32) *
 // If called multiple times, the Rollout field is set to the value of the last call.
 func (b *ModelBoxSpecApplyConfiguration) WithRollout(value *ModelBoxRolloutApplyConfiguration) *ModelBoxSpecApplyConfiguration {
 	b.Rollout = value
+	return b
+}
+
+// WithBefore sets the Before field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Before field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithBefore(value *ModelBoxJobApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.Before = value
+	return b
+}
+
+// WithAfter sets the After field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the After field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithAfter(value *ModelBoxJobApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.After = value
 	return b
 }
 

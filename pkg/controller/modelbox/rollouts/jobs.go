@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollouts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
+)
+
+// defaultJobHistory is the number of finished Jobs of a box that stay, if the box does not limit its history: as many as a Deployment has
+// former revisions by default.
+const defaultJobHistory = 10
+
+// jobResult is the state of the Job that a rollout waits for.
+type jobResult struct {
+	phase modelv1.JobPhase
+	// message describes what the rollout waits for, or why the Job has failed.
+	message string
+	// recheckAfter is after how long to requeue the box, 0 for not at all.
+	recheckAfter time.Duration
+}
+
+// HoldsPods is children.Hold for a box whose pods wait for the Job of spec.before: its children stay as they are. It may get the
+// children that it does not have, except its workload.
+func (r *Reconciler) HoldsPods(box *modelv1.ModelBox, live modelboxrender.Live) func(step *apply.Step) bool {
+	holds, err := modelboxrender.HoldsPods(box, live)
+	if err != nil || !holds {
+		return func(*apply.Step) bool { return false }
+	}
+	workload := modelboxrender.WorkloadKind(box)
+	return func(step *apply.Step) bool {
+		return step.Operation != apply.Create || step.Kind.GroupVersionKind == workload
+	}
+}
+
+// observeBefore returns how a rollout gets on whose pods wait for the Job of spec.before, which it creates, and false if they wait for
+// none. A Job that fails leaves the pods as they are, whatever spec.rollout.onFailure is. It changes next.
+func (r *Reconciler) observeBefore(ctx context.Context, box *modelv1.ModelBox, live modelboxrender.Live, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (status.RolloutObservation, bool, error) {
+	if awaits, err := modelboxrender.AwaitsBefore(box, live); err != nil || !awaits {
+		return status.RolloutObservation{}, false, err
+	}
+	observation, step := status.RolloutObservation{Status: next}, next.Step
+	var err error
+	if observation.RecheckAfter, err = r.withdrawCandidate(ctx, box, observed, next); err != nil {
+		return observation, true, err
+	}
+	next.Step = step // An immediate rollback leaves out its steps after the Job, too.
+	if next.Phase.HasFailed() {
+		return observation, true, nil
+	}
+	job, err := r.runJob(ctx, box, modelv1.JobBefore, observed, next)
+	observation.Failure = err
+	observation.RecheckAfter = reconciler.Soonest(observation.RecheckAfter, job.recheckAfter)
+	next.Reason, next.Message = "", ""
+	switch job.phase {
+	case modelv1.JobSucceeded:
+		next.StartedAt = startOf(observed.Now) // The progress deadline is that of the pods.
+	case modelv1.JobFailed:
+		next.Phase, next.Reason, next.Message = modelv1.RolloutFailed, modelv1.ReasonJobFailed, message.Truncate(job.message)
+		next.FailedRevisions = withFailed(next.FailedRevisions, modelv1.ModelBoxFailedRevision{
+			PodsHash: next.PodsHash, Generation: box.Generation, Reason: modelv1.ReasonJobFailed,
+		})
+		return observation, true, nil
+	}
+	next.Phase, observation.AwaitedJob = modelv1.RolloutProgressing, job.message
+	return observation, true, nil
+}
+
+// observeAfter returns whether a rollout whose pods are all available is complete: the Job of spec.after, which it creates, has
+// succeeded for them. If the Job fails, the rollout has failed. It changes the observation and its status.
+func (r *Reconciler) observeAfter(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation, observation *status.RolloutObservation) bool {
+	next := observation.Status
+	if box.Spec.After == nil || next.Stable != nil && next.Stable.PodsHash == next.PodsHash || modelboxrender.HasSucceeded(next.Jobs, modelv1.JobAfter, next.PodsHash) {
+		return true
+	}
+	next.Phase = modelv1.RolloutProgressing
+	job, err := r.runJob(ctx, box, modelv1.JobAfter, observed, next)
+	observation.Failure = err
+	observation.RecheckAfter = reconciler.Soonest(observation.RecheckAfter, job.recheckAfter)
+	switch job.phase {
+	case modelv1.JobSucceeded:
+		return true
+	case modelv1.JobFailed:
+		r.fail(box, modelv1.ReasonJobFailed, job.message, stableRevision(box, next.PodsHash, nil, observed).Name, next)
+	default:
+		observation.AwaitedJob = job.message
+	}
+	return false
+}
+
+// runJob creates the Job of the type for the pods of the box unless it exists, and returns its state. Only one Job of a box runs at a
+// time: a Job of another revision is deleted first, and a Job that has failed before the rollout was tried again. It changes next.
+func (r *Reconciler) runJob(ctx context.Context, box *modelv1.ModelBox, jobType modelv1.JobType, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (jobResult, error) {
+	result := jobResult{phase: modelv1.JobRunning}
+	wanted, err := modelboxrender.Job(box, jobType)
+	if err != nil {
+		return result, fmt.Errorf("rendering the Job: %w", err)
+	}
+	result.message = "waiting for Job " + wanted.Name
+	recordJob(next, modelv1.ModelBoxRolloutJob{Name: wanted.Name, Type: jobType, PodsHash: next.PodsHash, Phase: modelv1.JobRunning})
+	isStopped, err := r.stopJobs(ctx, box, wanted.Name)
+	if err != nil || !isStopped {
+		result.message += ": another Job of the box is being stopped"
+		return result, err
+	}
+	job := r.jobOf(box, wanted.Name)
+	switch {
+	case job == nil && !status.AppliedVerdict(observed).IsTrue:
+		return result, nil
+	case job == nil:
+		return result, r.createJob(ctx, box, wanted)
+	case job.DeletionTimestamp != nil:
+		result.message += ": it is being deleted"
+		return result, nil
+	case isFailed(job) && job.CreationTimestamp.Before(&next.StartedAt):
+		return result, r.deleteJob(ctx, box, job)
+	}
+	r.observeJob(ctx, job, observed.Now, &result)
+	recordJob(next, modelv1.ModelBoxRolloutJob{Name: job.Name, Type: jobType, PodsHash: next.PodsHash, Phase: result.phase})
+	return result, nil
+}
+
+// recordJob sets the Job in the status of a rollout, and leaves out the oldest Job if there are too many.
+func recordJob(rollout *modelv1.ModelBoxRolloutStatus, job modelv1.ModelBoxRolloutJob) {
+	rollout.Jobs = slices.DeleteFunc(slices.Clone(rollout.Jobs), func(other modelv1.ModelBoxRolloutJob) bool { return other.Name == job.Name })
+	rollout.Jobs = append(rollout.Jobs, job)
+	rollout.Jobs = rollout.Jobs[max(0, len(rollout.Jobs)-modelv1.MaxRolloutJobs):]
+}
+
+// jobsOf returns the Jobs that the box controls.
+func (r *Reconciler) jobsOf(box *modelv1.ModelBox) []*batchv1.Job {
+	var jobs []*batchv1.Job
+	objects, err := r.jobs.ByIndex(kinds.ByBox, reconciler.KeyOf(box).String())
+	if err != nil {
+		return nil
+	}
+	for _, object := range objects {
+		if job := object.(*batchv1.Job); metav1.IsControlledBy(job, box) {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
+func (r *Reconciler) jobOf(box *modelv1.ModelBox, name string) *batchv1.Job {
+	jobs := r.jobsOf(box)
+	if i := slices.IndexFunc(jobs, func(job *batchv1.Job) bool { return job.Name == name }); i >= 0 {
+		return jobs[i]
+	}
+	return nil
+}
+
+func (r *Reconciler) createJob(ctx context.Context, box *modelv1.ModelBox, job *batchv1.Job) error {
+	_, err := timeout.Request(ctx, func(ctx context.Context) (*batchv1.Job, error) {
+		return r.kubeClient.BatchV1().Jobs(box.Namespace).Create(ctx, job, metav1.CreateOptions{FieldManager: render.FieldManager})
+	})
+	if apierrors.IsAlreadyExists(err) {
+		if live, getErr := r.kubeClient.BatchV1().Jobs(box.Namespace).Get(ctx, job.Name, metav1.GetOptions{}); getErr == nil && metav1.IsControlledBy(live, box) {
+			return nil // The cache will show it.
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("creating Job %s: %w", job.Name, err)
+	}
+	r.Eventf(box, job, corev1.EventTypeNormal, "CreatedJob", "Create", "Created Job %s", job.Name)
+	klog.FromContext(ctx).V(2).Info("Created a Job", "job", klog.KObj(job))
+	return nil
+}
+
+// deleteJob deletes the Job and its pods. The Job is gone only when its pods are.
+func (r *Reconciler) deleteJob(ctx context.Context, box *modelv1.ModelBox, job *batchv1.Job) error {
+	_, err := timeout.Request(ctx, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, r.kubeClient.BatchV1().Jobs(job.Namespace).Delete(ctx, job.Name, metav1.DeleteOptions{
+			Preconditions:     &metav1.Preconditions{UID: &job.UID},
+			PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
+		})
+	})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("deleting Job %s: %w", job.Name, err)
+	}
+	klog.FromContext(ctx).V(2).Info("Deleted a Job", "job", klog.KObj(job))
+	return nil
+}
+
+// stopJobs deletes the Jobs of the box that run, except for the Job of the name. It returns whether none of them exists any more.
+func (r *Reconciler) stopJobs(ctx context.Context, box *modelv1.ModelBox, except string) (bool, error) {
+	isStopped := true
+	for _, job := range r.jobsOf(box) {
+		if job.Name == except || isFinished(job) {
+			continue
+		}
+		isStopped = false
+		if job.DeletionTimestamp != nil {
+			continue
+		}
+		if err := r.deleteJob(ctx, box, job); err != nil {
+			return false, err
+		}
+		r.Eventf(box, job, corev1.EventTypeNormal, "StoppedJob", "Delete", "Deleted Job %s, which the box does not wait for any more", job.Name)
+	}
+	return isStopped, nil
+}
+
+// PruneJobs deletes Jobs that the box does not wait for: Jobs that still run, and the oldest finished Jobs beyond its revision history. A
+// finished Job that stays keeps its logs, and is known to have run if the store is lost.
+func (r *Reconciler) PruneJobs(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation) error {
+	if box.Spec.Paused {
+		return nil
+	}
+	if observed.Rollout.AwaitedJob == "" {
+		if _, err := r.stopJobs(ctx, box, ""); err != nil {
+			return err
+		}
+	}
+	finished := slices.DeleteFunc(r.jobsOf(box), func(job *batchv1.Job) bool { return !isFinished(job) || job.DeletionTimestamp != nil })
+	slices.SortFunc(finished, func(a, b *batchv1.Job) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	// Keep the Jobs of the present revision in any case.
+	history := max(2, int(ptr.Deref(box.Spec.RevisionHistoryLimit, defaultJobHistory)))
+	for _, job := range finished[min(history, len(finished)):] {
+		if err := r.deleteJob(ctx, box, job); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isFinished(job *batchv1.Job) bool {
+	return jobCondition(job, batchv1.JobComplete) != nil || isFailed(job)
+}
+
+func isFailed(job *batchv1.Job) bool { return jobCondition(job, batchv1.JobFailed) != nil }
+
+// jobCondition returns the condition of the Job if it is True, and nil otherwise.
+func jobCondition(job *batchv1.Job, conditionType batchv1.JobConditionType) *batchv1.JobCondition {
+	i := slices.IndexFunc(job.Status.Conditions, func(condition batchv1.JobCondition) bool {
+		return condition.Type == conditionType && condition.Status == corev1.ConditionTrue
+	})
+	if i < 0 {
+		return nil
+	}
+	return &job.Status.Conditions[i]
+}

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package modelbox
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
+)
+
+// jobHashBytes is how much of its hash the name of a Job has.
+const jobHashBytes = 5
+
+// jobSpec returns the field of the box with the Job of the type, nil if the box has none.
+func jobSpec(box *modelv1.ModelBox, jobType modelv1.JobType) *modelv1.ModelBoxJob {
+	if jobType == modelv1.JobBefore {
+		return box.Spec.Before
+	}
+	return box.Spec.After
+}
+
+// JobName returns the name of the Job of the type for the pods of the box. Another command has another name.
+func JobName(box *modelv1.ModelBox, jobType modelv1.JobType) (string, error) {
+	podsHash, err := PodsHash(box)
+	if err != nil {
+		return "", err
+	}
+	data, err := json.Marshal([]any{box.UID, podsHash, jobSpec(box, jobType)})
+	if err != nil {
+		return "", fmt.Errorf("encoding the Job: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return helper.JobName(box.Name, jobType, hex.EncodeToString(sum[:jobHashBytes])), nil
+}
+
+// Job returns the Job of the type for the pods of the box, which must be defaulted and valid, and have one. Its pod is the pod of the
+// box without the labels that select the pods of the box, and with the main container only. A pod that a node drain evicts is no
+// attempt that has failed.
+func Job(box *modelv1.ModelBox, jobType modelv1.JobType) (*batchv1.Job, error) {
+	name, err := JobName(box, jobType)
+	if err != nil {
+		return nil, err
+	}
+	template, err := jobTemplate(box, jobType)
+	if err != nil {
+		return nil, err
+	}
+	spec := jobSpec(box, jobType)
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        name,
+			Namespace:   box.Namespace,
+			Labels:      labels(box),
+			Annotations: maps.Clone(box.Spec.Annotations),
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(box, Kind),
+			},
+		},
+		Spec: batchv1.JobSpec{
+			BackoffLimit:          spec.BackoffLimit,
+			ActiveDeadlineSeconds: spec.ActiveDeadlineSeconds,
+			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+				Action: batchv1.PodFailurePolicyActionIgnore,
+				OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
+					{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
+				},
+			}}},
+			Template: *template,
+		},
+	}
+	maps.Copy(job.Labels, jobLabels(box, jobType))
+	return job, nil
+}
+
+// jobLabels are the labels of a Job of the box and of its pods.
+func jobLabels(box *modelv1.ModelBox, jobType modelv1.JobType) map[string]string {
+	return map[string]string{
+		modelv1.JobBoxLabel:   box.Name,
+		modelv1.JobTypeLabel:  string(jobType),
+		render.ManagedByLabel: render.ManagedBy,
+	}
+}
+
+func jobTemplate(box *modelv1.ModelBox, jobType modelv1.JobType) (*corev1.PodTemplateSpec, error) {
+	template, err := PodTemplate(jobBox(box, jobType))
+	if err != nil {
+		return nil, err
+	}
+	template.Labels = jobLabels(box, jobType)
+	pod := &template.Spec
+	pod.Containers = slices.DeleteFunc(pod.Containers, func(container corev1.Container) bool { return container.Name != box.Spec.Name })
+	pod.InitContainers, pod.ReadinessGates, pod.RestartPolicy = nil, nil, corev1.RestartPolicyNever
+	for i := range pod.Containers {
+		setJobCommand(&pod.Containers[i], jobSpec(box, jobType))
+	}
+	return template, nil
+}
+
+// jobBox returns the box that the pod of a Job is rendered from. The files of a Job that runs before the new pods have ConfigMaps of
+// their own, because the pods of the box still have the former files.
+func jobBox(box *modelv1.ModelBox, jobType modelv1.JobType) *modelv1.ModelBox {
+	rendered := *box
+	rendered.Spec.Ports, rendered.Spec.Storage = nil, nil
+	rendered.Spec.Containers, rendered.Spec.InitContainers = nil, nil
+	if jobType == modelv1.JobBefore {
+		rendered.Spec.Configs = versionedConfigs(box)
+	}
+	return &rendered
+}
+
+// versionedConfigs returns the configs of the box with files whose changes replace the pods in ConfigMaps that are named after their
+// content. ConfigMaps of former pods have the same names otherwise.
+func versionedConfigs(box *modelv1.ModelBox) []modelv1.ModelBoxConfig {
+	configs := slices.Clone(box.Spec.Configs)
+	for i := range configs {
+		if config := &configs[i]; config.Rollout == modelv1.ConfigRolloutRestart {
+			config.Rollout = modelv1.ConfigRolloutVersioned
+		}
+	}
+	return configs
+}
+
+// setJobCommand lets the container run the command of the Job. If it fails without a termination message, its last log lines are the
+// message.
+func setJobCommand(container *corev1.Container, spec *modelv1.ModelBoxJob) {
+	container.Image = cmp.Or(spec.Image, container.Image)
+	container.Command, container.Args = spec.Command, spec.Args
+	container.Env = slices.DeleteFunc(slices.Clone(container.Env), func(variable corev1.EnvVar) bool {
+		return slices.ContainsFunc(spec.Envs, func(other corev1.EnvVar) bool { return other.Name == variable.Name })
+	})
+	container.Env = append(container.Env, spec.Envs...)
+	if spec.Resources != nil {
+		container.Resources = *spec.Resources
+	}
+	container.Ports, container.Lifecycle = nil, nil
+	container.ReadinessProbe, container.LivenessProbe, container.StartupProbe = nil, nil, nil
+	container.RestartPolicy, container.RestartPolicyRules = nil, nil
+	if container.TerminationMessagePolicy == "" {
+		container.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError
+	}
+}
+
+// jobConfigMaps renders the ConfigMaps of the Job before the pods of the box that the box with its present pods does not have.
+func jobConfigMaps(box, present *modelv1.ModelBox) []runtime.ApplyConfiguration {
+	return unsharedConfigMaps(jobBox(box, modelv1.JobBefore), present)
+}
+
+// unsharedConfigMaps renders the ConfigMaps of a box that another state of the box does not have.
+func unsharedConfigMaps(box, other *modelv1.ModelBox) []runtime.ApplyConfiguration {
+	var configurations []runtime.ApplyConfiguration
+	for i := range box.Spec.Configs {
+		config := &box.Spec.Configs[i]
+		isShared := slices.ContainsFunc(other.Spec.Configs, func(other modelv1.ModelBoxConfig) bool {
+			return ConfigMapName(box, &other) == ConfigMapName(box, config)
+		})
+		if !isShared {
+			configurations = append(configurations, configMap(box, config))
+		}
+	}
+	return configurations
+}
+
+// HasSucceeded returns whether the Job of the type has succeeded for the pods with the hash.
+func HasSucceeded(jobs []modelv1.ModelBoxRolloutJob, jobType modelv1.JobType, podsHash string) bool {
+	return slices.ContainsFunc(jobs, func(job modelv1.ModelBoxRolloutJob) bool {
+		return job.Type == jobType && job.PodsHash == podsHash && job.Phase == modelv1.JobSucceeded
+	})
+}
+
+// AwaitsBefore returns whether the pods of the box wait for the Job of spec.before. They do not if they have started, such as before the
+// box had the field.
+func AwaitsBefore(box *modelv1.ModelBox, live Live) (bool, error) {
+	plan, err := planRollout(box, live)
+	return plan.awaitsBefore, err
+}
+
+// HoldsPods returns whether the workload of the box must stay as it is, because the Job of spec.before has not succeeded and the box
+// cannot be rendered with its present pods.
+func HoldsPods(box *modelv1.ModelBox, live Live) (bool, error) {
+	plan, err := planRollout(box, live)
+	return plan.awaitsBefore && !plan.hasStablePods, err
+}
+
+// awaitsBefore returns whether no pod of the box with the hash may start yet.
+func awaitsBefore(box *modelv1.ModelBox, hash string, live Live) bool {
+	rollout := box.Status.Rollout
+	switch {
+	case box.Spec.Before == nil:
+		return false
+	case rollout == nil:
+	case rollout.Stable != nil && rollout.Stable.PodsHash == hash, HasSucceeded(rollout.Jobs, modelv1.JobBefore, hash):
+		return false
+	}
+	return !hasPods(box, live)
+}
+
+// hasPods returns whether the live workload is what the box asks for, so that its pods have started.
+func hasPods(box *modelv1.ModelBox, live Live) bool {
+	if live.Workload == nil || !metav1.IsControlledBy(live.Workload, box) {
+		return false
+	}
+	workload, err := workload(box, ScalingBeside(box, live))
+	if err != nil {
+		return false
+	}
+	rendered, err := render.WithHash(workload)
+	return err == nil && render.Hash(rendered) == render.Hash(live.Workload)
+}
