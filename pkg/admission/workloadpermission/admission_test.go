@@ -37,6 +37,7 @@ func TestValidate(t *testing.T) {
 		scaled      = "autoscaling: {maxReplicas: 3, cpu: 70}"
 		noAutoscale = noMore + `create resource "horizontalpodautoscalers" in API group "autoscaling" in the namespace "default"`
 		budget      = "disruptionBudget: {maxUnavailable: 1}"
+		noJob       = noMore + `create resource "jobs" in API group "batch" in the namespace "default"`
 		noBudget    = noMore + `create resource "poddisruptionbudgets" in API group "policy" in the namespace "default"`
 	)
 	for _, row := range []struct {
@@ -151,6 +152,11 @@ func TestValidate(t *testing.T) {
 		{"an update that scales it further", nil, newBox(t, scaled), newBox(t, "autoscaling: {maxReplicas: 4, cpu: 70}"), []string{createAutoscalers},
 			"spec.autoscaling" + noAutoscale},
 		{"an update of a box that is autoscaled", nil, newBox(t, scaled), newBox(t, scaled+", replicas: 2"), nil, ""},
+		{"the command of a Job is ordinary", []string{createDeployments}, nil,
+			newBox(t, "before: {command: [migrate], envs: [{name: A, value: b}]}, after: {args: [test], backoffLimit: 0}"), nil, ""},
+		{"a Job with a Secret needs Jobs", []string{createDeployments}, nil,
+			newBox(t, "before: {command: [migrate], envs: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}"), []string{createJobs},
+			"spec.before.envs[A].valueFrom.secretKeyRef" + noJob},
 		{"a budget needs budgets", []string{createDeployments}, nil, newBox(t, budget), []string{createBudgets}, "spec.disruptionBudget" + noBudget},
 		{"who has them may limit evictions", []string{createBudgets}, nil, newBox(t, budget), []string{createBudgets}, ""},
 		{"a box that asks to adopt and gets both", []string{createAutoscalers, createBudgets, updateAutoscaler, updateBudget},

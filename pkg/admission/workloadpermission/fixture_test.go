@@ -85,6 +85,7 @@ const (
 	updateClaim        = "jane: update persistentvolumeclaims./web-a in default"
 	deleteClaim        = "jane: delete persistentvolumeclaims./web-a in default"
 
+	createJobs        = "jane: create jobs.batch/ in default"
 	createAutoscalers = "jane: create horizontalpodautoscalers.autoscaling/ in default"
 	updateAutoscaler  = "jane: update horizontalpodautoscalers.autoscaling/web in default"
 	deleteAutoscaler  = "jane: delete horizontalpodautoscalers.autoscaling/web in default"

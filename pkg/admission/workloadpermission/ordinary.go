@@ -57,6 +57,8 @@ var ordinarySpec = object(fields{
 	"podManagementPolicy":     anything,
 	"revisionHistoryLimit":    anything,
 	"rollout":                 anything,
+	"before":                  job.needs(toRunJobs),
+	"after":                   job.needs(toRunJobs),
 	"paused":                  anything,
 	"resourceType":            anything,
 	"resources":               resources,
@@ -88,6 +90,17 @@ var ordinarySpec = object(fields{
 		"spec":     podSpec,
 	}),
 }).needs(toRun)
+
+// job is a command in a pod of the box.
+var job = object(fields{
+	"image":                 anything,
+	"command":               anything,
+	"args":                  anything,
+	"envs":                  env,
+	"resources":             resources,
+	"backoffLimit":          anything,
+	"activeDeadlineSeconds": anything,
+})
 
 var serviceAccountName = only("default")
 

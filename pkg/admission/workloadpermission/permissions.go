@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,6 +29,7 @@ var (
 	autoscalers       = childkinds.HorizontalPodAutoscaler.GroupVersionResource()
 	disruptionBudgets = childkinds.PodDisruptionBudget.GroupVersionResource()
 
+	jobs           = batchv1.SchemeGroupVersion.WithResource("jobs")
 	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
 	modelBoxes     = modelv1.SchemeGroupVersion.WithResource("modelboxes")
 	pods           = corev1.SchemeGroupVersion.WithResource("pods")
@@ -68,12 +70,13 @@ func (p permission) String() string {
 	return fmt.Sprintf("%s in API group %q", text, p.resource.Group)
 }
 
-// The permissions that Kubernetes asks for what runs, for how it is exposed, for its files, for what is about both of the
+// The permissions that Kubernetes asks for what runs, for how it is exposed, for Jobs, for its files, for what is about both of the
 // first, for what runs with claims of its own, for what leads HTTP to it, for what scales it, and for what keeps it from being
 // evicted.
 var (
 	toRun       = []permission{{verb: "create", resource: workloads}}
 	toExpose    = []permission{{verb: "create", resource: services}}
+	toRunJobs   = []permission{{verb: "create", resource: jobs}}
 	toConfigure = []permission{{verb: "create", resource: configMaps}}
 	toDoBoth    = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: services}}
 	toClaim     = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: claims}}

@@ -32,6 +32,7 @@ var wanted = []rbacv1.PolicyRule{
 	rule("flowcontrol.apiserver.k8s.io", "patch", "flowschemas/status"),
 	childRule(childkinds.Deployment, childkinds.StatefulSet, childkinds.DaemonSet),
 	childRule(childkinds.Service, childkinds.ConfigMap),
+	rule("batch", "get,list,watch,create,delete", "jobs"),
 	rule("apps", "list", "replicasets"),
 	childRule(childkinds.Ingress),
 	rule("networking.k8s.io", "list,watch", "ingressclasses"),

@@ -185,8 +185,6 @@ func TestFailedJobBeforeOfANewBox(t *testing.T) {
 		check(t, "pods", "", s.images(t))
 		s.fails = func(string) bool { return false }
 		s.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Before.Command = []string{"mend"} })
-		s.step(time.Second)
-		s.retry(t)
 		s.runToTheEnd(t)
 		s.expectComplete(t, "nginx:1")
 		s.expectRan(t, "nginx:1 migrate", "nginx:1 mend")
@@ -308,6 +306,14 @@ func TestFailedJobAfter(t *testing.T) {
 			s.runToTheEnd(t)
 			s.expectComplete(t, "nginx:2")
 			s.expectRan(t, "nginx:2 test", "nginx:2 test")
+
+			s.fails = func(command string) bool { return command == "nginx:3 test" }
+			s.changeBox(t, image("nginx:3"))
+			s.runToTheEnd(t)
+			s.expectFailed(t, phase)
+			s.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.After = nil })
+			s.runToTheEnd(t)
+			s.expectComplete(t, "nginx:3")
 		}
 	})
 }

@@ -55,6 +55,7 @@ func TestApplicationsRunInContainers(t *testing.T) {
 		{"a box deleted in the foreground goes after its pods", foregroundDeletionWaitsForPods},
 		{"both kinds of nodes serve one cluster", bothKindsOfNodes},
 		{"a stack runs over a database", dataServiceRuns},
+		{"a Job runs once before and after a rollout", jobsRunOnce},
 		{"containers of a PodDebugger see the processes of their targets", podDebuggersSeeTheirTargets},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -33,8 +33,12 @@ func jobSpec(box *modelv1.ModelBox, jobType modelv1.JobType) *modelv1.ModelBoxJo
 	return box.Spec.After
 }
 
-// JobName returns the name of the Job of the type for the pods of the box. Another command has another name.
+// JobName returns the name of the Job of the type for the pods of the box. Another command has another name. The name is empty if the
+// box has no Job of the type.
 func JobName(box *modelv1.ModelBox, jobType modelv1.JobType) (string, error) {
+	if jobSpec(box, jobType) == nil {
+		return "", nil
+	}
 	podsHash, err := PodsHash(box)
 	if err != nil {
 		return "", err

@@ -198,6 +198,8 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"DisruptionBudget", "a disruption budget", func(s *modelv1.ModelBoxSpec) {
 			s.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MaxUnavailable: ptr.To(intstr.FromInt32(1))}
 		}, neither},
+		{"Before", "a Job before", func(s *modelv1.ModelBoxSpec) { s.Before = &modelv1.ModelBoxJob{Args: []string{"migrate"}} }, neither},
+		{"After", "a Job after", func(s *modelv1.ModelBoxSpec) { s.After = &modelv1.ModelBoxJob{Args: []string{"test"}} }, neither},
 		{"Networks", "a network", func(s *modelv1.ModelBoxSpec) { s.Networks = []string{"lan"} }, deploymentOnly},
 		{"IgnoreDrift", "fields that others may have", func(s *modelv1.ModelBoxSpec) {
 			s.IgnoreDrift = &modelv1.ModelBoxIgnoreDrift{Deployment: []string{"spec.replicas"}}

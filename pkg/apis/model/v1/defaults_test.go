@@ -86,6 +86,18 @@ func TestDefaults(t *testing.T) {
 			func(s *spec) {
 				s.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureNone, MaxRestarts: ptr.To[int32](3)}
 			}},
+		{"a box with a Job has a rollout", spec{Before: &modelv1.ModelBoxJob{Args: []string{"migrate"}}},
+			func(s *spec) {
+				s.Before = &modelv1.ModelBoxJob{Args: []string{"migrate"}, BackoffLimit: ptr.To[int32](6), ActiveDeadlineSeconds: ptr.To[int64](3600)}
+				s.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureNone, MaxRestarts: ptr.To[int32](3)}
+			}},
+		{"the limits of a Job stay", spec{
+			After:   &modelv1.ModelBoxJob{Args: []string{"test"}, BackoffLimit: ptr.To[int32](0), ActiveDeadlineSeconds: ptr.To[int64](60)},
+			Rollout: &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureRollback},
+		}, func(s *spec) {
+			s.After = &modelv1.ModelBoxJob{Args: []string{"test"}, BackoffLimit: ptr.To[int32](0), ActiveDeadlineSeconds: ptr.To[int64](60)}
+			s.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureRollback, MaxRestarts: ptr.To[int32](3)}
+		}},
 		{"a class stays", spec{ResourceType: modelv1.ResourceTypeSmall}, func(s *spec) { s.ResourceType = modelv1.ResourceTypeSmall }},
 		{"disabled probes stay disabled", spec{DefaultProbes: modelv1.DefaultProbesDisabled},
 			func(s *spec) { s.DefaultProbes = modelv1.DefaultProbesDisabled }},

@@ -166,6 +166,7 @@ var referenceNames = map[string]string{
 // imageFields are the fields that are images, by the type they are in.
 var imageFields = map[reflect.Type]string{
 	reflect.TypeFor[ModelBoxSpec]():             "image",
+	reflect.TypeFor[ModelBoxJob]():              "image",
 	reflect.TypeFor[corev1.Container]():         "image",
 	reflect.TypeFor[corev1.ImageVolumeSource](): "reference",
 }

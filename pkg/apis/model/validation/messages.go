@@ -26,6 +26,7 @@ const (
 	MustSelectPods                  = "must have matchLabels or matchExpressions: an empty selector selects every pod of the namespace"
 	MustUseImageOfBox               = "may not be set for the main container: set `image` of the box"
 
+	mustHaveCommandOrArgs        = "must have a command, args or both: without them, the Job would run the application of the image"
 	mustHaveMetric               = "must have at least one metric: cpu, memory or metrics"
 	mustBePercentage             = "must be greater than 0: it is a percentage of the requests of the pods"
 	mustNotChangeChildLabel      = "is a label that the controller sets on every child"

@@ -119,6 +119,7 @@ func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) fi
 		func() field.ErrorList { return validateMainContainer(spec, pod, path) },
 		func() field.ErrorList { return validateRollout(spec, path) },
 		func() field.ErrorList { return validateRolloutSteps(box, path.Child("rollout")) },
+		func() field.ErrorList { return validateJobs(spec, pod, path) },
 		func() field.ErrorList { return validateService(spec, path) },
 		func() field.ErrorList { return validateChildMeta(spec, path) },
 		func() field.ErrorList {

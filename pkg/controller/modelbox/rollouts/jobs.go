@@ -141,6 +141,21 @@ func (r *Reconciler) runJob(ctx context.Context, box *modelv1.ModelBox, jobType 
 	return result, nil
 }
 
+// hasOtherJob returns whether the rollout has failed because of a Job in whose place the box has another Job now, or none.
+func hasOtherJob(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) (bool, error) {
+	if !rollout.Phase.HasFailed() || rollout.Reason != modelv1.ReasonJobFailed {
+		return false, nil
+	}
+	for _, job := range slices.Backward(rollout.Jobs) {
+		if job.Phase != modelv1.JobFailed || job.PodsHash != rollout.PodsHash {
+			continue
+		}
+		name, err := modelboxrender.JobName(box, job.Type)
+		return name != job.Name, err
+	}
+	return false, nil
+}
+
 // recordJob sets the Job in the status of a rollout, and leaves out the oldest Job if there are too many.
 func recordJob(rollout *modelv1.ModelBoxRolloutStatus, job modelv1.ModelBoxRolloutJob) {
 	rollout.Jobs = slices.DeleteFunc(slices.Clone(rollout.Jobs), func(other modelv1.ModelBoxRolloutJob) bool { return other.Name == job.Name })

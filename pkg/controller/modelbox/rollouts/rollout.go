@@ -34,6 +34,11 @@ func (r *Reconciler) ObserveRollout(ctx context.Context, box *modelv1.ModelBox, 
 		return status.RolloutObservation{}, fmt.Errorf("rendering the pods: %w", err)
 	}
 	next := nextAttempt(last, hash, observed.Now)
+	if isOver, err := hasOtherJob(box, next); err != nil {
+		return status.RolloutObservation{}, err
+	} else if isOver {
+		next.Phase, next.Reason, next.Message, next.StartedAt = modelv1.RolloutProgressing, "", "", startOf(observed.Now)
+	}
 	if observation, awaits, err := r.observeBefore(ctx, box, live, observed, next); err != nil || awaits {
 		return observation, err
 	}
