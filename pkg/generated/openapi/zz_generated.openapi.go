@@ -1847,7 +1847,7 @@ func schema_pkg_apis_model_v1_ModelBoxJob(ref common.ReferenceCallback) common.O
 					},
 					"backoffLimit": {
 						SchemaProps: spec.SchemaProps{
-							Description: "backoffLimit is the number of times that the command runs again after it has failed. Defaults to 6.\n\nExample: 2",
+							Description: "backoffLimit is the number of attempts that can follow the first one. Defaults to 6.\n\nExample: 2",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},

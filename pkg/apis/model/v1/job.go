@@ -68,7 +68,7 @@ type ModelBoxJob struct {
 	// +k8s:opaqueType
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty" protobuf:"bytes,5,opt,name=resources"`
 
-	// backoffLimit is the number of times that the command runs again after it has failed. Defaults to 6.
+	// backoffLimit is the number of attempts that can follow the first one. Defaults to 6.
 	//
 	// Example: 2
 	// +optional

@@ -11,6 +11,9 @@ const (
 	// LatestTag is about an image with the tag "latest".
 	LatestTag = `the tag "latest" moves: pods may run different versions of it`
 
+	// RunsJobBefore is about an update that replaces pods of a box with spec.before.
+	RunsJobBefore = "runs the Job of spec.before first: the pods stay until it has succeeded"
+
 	// NoEffectWithoutPorts is about a field of the Service of a box without ports.
 	NoEffectWithoutPorts = "has no effect without ports: there is no Service"
 

@@ -133,6 +133,9 @@ func checked(names ...string) func(*model.ModelBox) {
 	}
 }
 
+// migrated gives a box a Job before its rollouts.
+func migrated(box *model.ModelBox) { box.Spec.Before = &model.ModelBoxJob{Args: []string{"migrate"}} }
+
 func TestWarningsOfRolloutsInSteps(t *testing.T) {
 	type change = func(*model.ModelBox)
 	canary := inSteps(model.RolloutCanary, step(25, "5m"), step(50, "Manual"))
@@ -170,6 +173,9 @@ func TestWarningsOfRolloutsInSteps(t *testing.T) {
 		{"blue-green without traffic", []change{pods(4), inSteps(model.RolloutBlueGreen, step(0, "10m")), func(box *model.ModelBox) { box.Spec.Ports = nil }}, nil, []change{newImage},
 			[]string{"rolls 4 pods in steps: 4 pods of the new revision beside the others for 10m, then all"}},
 
+		{"a Job before", []change{pods(4), canary, migrated}, nil, []change{newImage}, []string{"rolls 4 pods in steps: " + toHalf, warn.RunsJobBefore}},
+		{"a revert in the middle of a rollout with a Job", []change{pods(4), canary, migrated}, []change{newImage, progressing}, []change{image("nginx:1.7.9")},
+			[]string{"rolls up to 4 pods" + warn.UpdatedPodsStay}},
 		{"a check", []change{pods(4), canary, checked("error-rate")}, nil, []change{newImage}, []string{"rolls 4 pods in steps: " + toHalf + "; each step waits for check error-rate"}},
 		{"blue-green with checks", []change{pods(4), inSteps(model.RolloutBlueGreen), checked("error-rate", "latency")}, nil, []change{newImage},
 			[]string{"rolls 4 pods in steps: 4 pods of the new revision without traffic, then all of the traffic; each step waits for checks error-rate, latency"}},

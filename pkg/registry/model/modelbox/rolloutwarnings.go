@@ -18,6 +18,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/boxview"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // rolloutWarnings says how many pods an update replaces, at once or, for a box that is paused, once it no longer is. Of pods
@@ -46,7 +47,27 @@ func rolloutWarnings(ctx context.Context, box, old *model.ModelBox, of string) [
 	if !applied || !isCurrent(old, modelv1.ConditionProgressing, modelv1.ReasonRolloutComplete) {
 		pods, because = "up to "+pods, warn.UpdatedPodsStay
 	}
-	return []string{rolls(box, old, pods, count, because)}
+	warnings := []string{rolls(box, old, pods, count, because)}
+	if awaitsJob(box, old) {
+		warnings = append(warnings, warn.RunsJobBefore)
+	}
+	return warnings
+}
+
+// awaitsJob returns whether the new pods of the box wait for the Job of spec.before, which has not run for them before.
+func awaitsJob(box, old *model.ModelBox) bool {
+	if box.Spec.Before == nil {
+		return false
+	}
+	served, err := boxview.V1(box)
+	if err != nil {
+		return false
+	}
+	hash, err := modelboxrender.PodsHash(served)
+	if rollout := old.Status.Rollout; err != nil || rollout != nil && rollout.Stable != nil && rollout.Stable.PodsHash == hash {
+		return false
+	}
+	return served.Status.Rollout == nil || !modelboxrender.HasSucceeded(served.Status.Rollout.Jobs, modelv1.JobBefore, hash)
 }
 
 // rolls says how an update replaces pods, which are so many. because ends the sentence.

@@ -35,7 +35,7 @@ type ModelBoxJobApplyConfiguration struct {
 	//
 	// Example: {requests: {memory: 256Mi}}
 	Resources *corev1.ResourceRequirementsApplyConfiguration `json:"resources,omitempty"`
-	// backoffLimit is the number of times that the command runs again after it has failed. Defaults to 6.
+	// backoffLimit is the number of attempts that can follow the first one. Defaults to 6.
 	//
 	// Example: 2
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
