@@ -175,7 +175,6 @@ func TestFailedJobBefore(t *testing.T) {
 		s.expectFailed(t, modelv1.RolloutFailed)
 		s.expectRan(t, "nginx:2 migrate")
 
-		s.step(time.Second)
 		s.retry(t)
 		s.runToTheEnd(t)
 		s.expectComplete(t, "nginx:2")
@@ -312,7 +311,6 @@ func TestFailedJobAfter(t *testing.T) {
 				s.expectNoSteps(t, serves)
 			}
 			s.expectRan(t, "nginx:2 test")
-			s.step(time.Second)
 			s.retry(t)
 			s.runToTheEnd(t)
 			s.expectComplete(t, "nginx:2")

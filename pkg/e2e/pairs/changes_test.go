@@ -155,6 +155,8 @@ var changes = []change{
 // unchanged are the fields of boxes that no change is of, and why.
 var unchanged = map[string]string{
 	"Paused": "a pause changes nothing by itself: there are ways with one",
+	"Before": "the simulated nodes of these tests do not run Jobs to their end",
+	"After":  "the simulated nodes of these tests do not run Jobs to their end",
 }
 
 // What the namespaces of pairs have for the boxes in them.

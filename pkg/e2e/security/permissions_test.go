@@ -46,6 +46,8 @@ func TestServerHasNoFurtherPermissions(t *testing.T) {
 		{"yes", "patch horizontalpodautoscalers.autoscaling"},
 		{"no", "update horizontalpodautoscalers.autoscaling --subresource=status"},
 		{"yes", "delete poddisruptionbudgets.policy"},
+		{"yes", "create jobs.batch"},
+		{"no", "patch jobs.batch"},
 		{"no", "create pods --subresource=eviction"},
 		{"no", "delete namespaces"},
 		{"no", "impersonate users"},

@@ -110,7 +110,7 @@ func (r *Reconciler) observeAfter(ctx context.Context, box *modelv1.ModelBox, ob
 }
 
 // runJob creates the Job of the type for the pods of the box unless it exists, and returns its state. Only one Job of a box runs at a
-// time: a Job of another revision is deleted first, and a Job that has failed before the rollout was tried again. It changes next.
+// time: a Job of another revision is deleted first, and so is a Job that has failed when the rollout is tried again. It changes next.
 func (r *Reconciler) runJob(ctx context.Context, box *modelv1.ModelBox, jobType modelv1.JobType, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (jobResult, error) {
 	result := jobResult{phase: modelv1.JobRunning}
 	wanted, err := modelboxrender.Job(box, jobType)
@@ -118,27 +118,33 @@ func (r *Reconciler) runJob(ctx context.Context, box *modelv1.ModelBox, jobType 
 		return result, fmt.Errorf("rendering the Job: %w", err)
 	}
 	result.message = "waiting for Job " + wanted.Name
-	recordJob(next, modelv1.ModelBoxRolloutJob{Name: wanted.Name, Type: jobType, PodsHash: next.PodsHash, Phase: modelv1.JobRunning})
 	isStopped, err := r.stopJobs(ctx, box, wanted.Name)
 	if err != nil || !isStopped {
 		result.message += ": another Job of the box is being stopped"
 		return result, err
 	}
-	job := r.jobOf(box, wanted.Name)
-	switch {
+	switch job := r.jobOf(box, wanted.Name); {
 	case job == nil && !status.AppliedVerdict(observed).IsTrue:
 		return result, nil
 	case job == nil:
-		return result, r.createJob(ctx, box, wanted)
+		if err := r.createJob(ctx, box, wanted); err != nil {
+			return result, err
+		}
 	case job.DeletionTimestamp != nil:
 		result.message += ": it is being deleted"
 		return result, nil
-	case isFailed(job) && job.CreationTimestamp.Before(&next.StartedAt):
+	case isFailed(job) && hasFailed(next.Jobs, job.Name): // The record stays until the Job is gone.
 		return result, r.deleteJob(ctx, box, job)
+	default:
+		r.observeJob(ctx, job, observed.Now, &result)
 	}
-	r.observeJob(ctx, job, observed.Now, &result)
-	recordJob(next, modelv1.ModelBoxRolloutJob{Name: job.Name, Type: jobType, PodsHash: next.PodsHash, Phase: result.phase})
+	recordJob(next, modelv1.ModelBoxRolloutJob{Name: wanted.Name, Type: jobType, PodsHash: next.PodsHash, Phase: result.phase})
 	return result, nil
+}
+
+// hasFailed returns whether the Job is recorded to have failed. A rollout that waits for it nevertheless is tried again.
+func hasFailed(jobs []modelv1.ModelBoxRolloutJob, name string) bool {
+	return slices.ContainsFunc(jobs, func(job modelv1.ModelBoxRolloutJob) bool { return job.Name == name && job.Phase == modelv1.JobFailed })
 }
 
 // hasOtherJob returns whether the rollout has failed because of a Job in whose place the box has another Job now, or none.
