@@ -142,11 +142,11 @@ func (v *boxView) roleOf(name, stable string) string {
 }
 
 // deadline returns when the rollout will have made no progress for too long, as far as the box and its pods tell. It is zero for a
-// rollout that is not in progress, and for one in steps, which may pause for longer.
+// rollout that is not in progress, and for one in steps or one that waits for a Job, which may take longer.
 func (v *boxView) deadline() time.Time {
 	progressing := currentCondition(v.box, modelv1.ConditionProgressing)
-	isInSteps := v.box.Status.Rollout != nil && v.box.Status.Rollout.Step != nil
-	if progressing == nil || progressing.Status != metav1.ConditionTrue || v.box.Spec.Paused || isInSteps {
+	waits := v.box.Status.Rollout != nil && (v.box.Status.Rollout.Step != nil || hasRunningJob(v.box.Status.Rollout))
+	if progressing == nil || progressing.Status != metav1.ConditionTrue || v.box.Spec.Paused || waits {
 		return time.Time{}
 	}
 	last := progressing.LastTransitionTime.Time
@@ -167,4 +167,9 @@ func (v *boxView) deadline() time.Time {
 		}
 	}
 	return last.Add(time.Duration(ptr.Deref(v.box.Spec.ProgressDeadlineSeconds, modelv1.DefaultProgressDeadlineSeconds)) * time.Second)
+}
+
+// hasRunningJob returns whether the rollout waits for a Job, which has its own deadline.
+func hasRunningJob(rollout *modelv1.ModelBoxRolloutStatus) bool {
+	return slices.ContainsFunc(rollout.Jobs, func(job modelv1.ModelBoxRolloutJob) bool { return job.Phase == modelv1.JobRunning })
 }
