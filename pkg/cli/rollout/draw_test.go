@@ -108,7 +108,7 @@ func TestDrawing(t *testing.T) {
 		}},
 		"job": {view: func(v *boxView) {
 			v.box.Status.Rollout.Jobs = []modelv1.ModelBoxRolloutJob{{Name: "web-before-5d8f7c9b61", Type: modelv1.JobBefore, Phase: modelv1.JobRunning}}
-			setConditions(v.box, "True", "False", modelv1.ReasonProgressing, "waiting for Job web-before-5d8f7c9b61: 1 of 7 attempts have failed")
+			setConditions(v.box, "True", "False", modelv1.ReasonProgressing, "waiting for Job web-before-5d8f7c9b61: 1 of 7 attempts failed")
 			v.pods, v.revisions = []*corev1.Pod{old, old, old, old}, twoRevisions[:1]
 		}},
 		"checks": {colour: true, view: func(v *boxView) {

@@ -31,7 +31,7 @@ func jobsRunOnce(n *framework.Namespace) {
 
 	tell(n, "database", "/ready/off")
 	n.UpdateBox("web", framework.WithImage(newAppImage))
-	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonProgressing, "waiting for Job web-before-", "2 of 7 attempts have failed")
+	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonProgressing, "waiting for Job web-before-", "2 of 7 attempts failed")
 	expectAnswer(n, "web", "/version", "1")
 	if _, err := visit(http.MethodPost, database+"/ready/on"); err != nil {
 		n.T.Fatal(err)

@@ -55,6 +55,7 @@ var childLists = map[string]metav1.TypeMeta{
 	"/apis/networking.k8s.io/v1/ingresses":          {APIVersion: "networking.k8s.io/v1", Kind: "IngressList"},
 	"/apis/networking.k8s.io/v1/ingressclasses":     {APIVersion: "networking.k8s.io/v1", Kind: "IngressClassList"},
 	"/apis/autoscaling/v2/horizontalpodautoscalers": {APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscalerList"},
+	"/apis/batch/v1/jobs":                           {APIVersion: "batch/v1", Kind: "JobList"},
 	"/apis/policy/v1/poddisruptionbudgets":          {APIVersion: "policy/v1", Kind: "PodDisruptionBudgetList"},
 	"/apis/discovery.k8s.io/v1/endpointslices":      {APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSliceList"},
 	"/apis/events.k8s.io/v1/events":                 {APIVersion: "events.k8s.io/v1", Kind: "EventList"},
@@ -205,6 +206,7 @@ func createRandomBoxes(t *testing.T, client versioned.Interface, count int) []st
 		edited["metadata"] = metadata
 		if spec, ok := edited["spec"].(map[string]any); ok {
 			delete(spec, "paused") // nothing is applied of a box that is
+			delete(spec, "before") // no workload is applied until its Job has succeeded
 		}
 		data, err := json.Marshal(edited)
 		if err != nil {

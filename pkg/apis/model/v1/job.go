@@ -26,6 +26,14 @@ const (
 	DefaultJobDeadlineSeconds = int64(3600)
 )
 
+// The limits of the Jobs of a box.
+const (
+	// MaxBackoffLimit is the maximum of backoffLimit.
+	MaxBackoffLimit = int32(100)
+	// MaxJobDeadlineSeconds is the maximum of activeDeadlineSeconds, a week.
+	MaxJobDeadlineSeconds = int64(7 * 24 * 60 * 60)
+)
+
 // ModelBoxJob is a command that runs once for each revision of a box, as a Job. Its pod has the configs, the variables, the volumes and
 // the service account of the main container, but no ports, no probes, no storage, no other containers and no labels of the box.
 type ModelBoxJob struct {

@@ -6,32 +6,29 @@ package validation
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-const (
-	// maxBackoffLimit is so low because every attempt that fails leaves a pod behind.
-	maxBackoffLimit = 100
-	// maxJobDeadline is a week, like the longest pause of a step.
-	maxJobDeadline = int(maxStepPause / time.Second)
-)
+// jobImage is the image of a Job without one in the rules for containers, which require an image. The image of the box has errors of
+// its own.
+const jobImage = "image-of-the-box"
 
-// validateJobs validates the Jobs before and after a rollout. Their pods are pods of the box, so that only what a Job has itself is
-// validated here. Tags of the served type have the minimum of numbers.
+// validateJobs validates the Jobs of a box. pod is the context of the pods of the box: a Job has the same volumes.
 func validateJobs(spec *model.ModelBoxSpec, pod corevalidation.PodContext, path *field.Path) field.ErrorList {
 	return slices.Concat(
-		validateJob(spec.Before, spec, pod, path.Child("before")),
-		validateJob(spec.After, spec, pod, path.Child("after")),
+		validateJob(spec.Before, spec.Name, pod, path.Child("before")),
+		validateJob(spec.After, spec.Name, pod, path.Child("after")),
 	)
 }
 
-func validateJob(job *model.ModelBoxJob, spec *model.ModelBoxSpec, pod corevalidation.PodContext, path *field.Path) field.ErrorList {
+// validateJob validates all but the lower limits of numbers, which tags of the served type have.
+func validateJob(job *model.ModelBoxJob, name string, pod corevalidation.PodContext, path *field.Path) field.ErrorList {
 	if job == nil {
 		return nil
 	}
@@ -39,18 +36,21 @@ func validateJob(job *model.ModelBoxJob, spec *model.ModelBoxSpec, pod corevalid
 	if len(job.Command) == 0 && len(job.Args) == 0 {
 		errs = append(errs, field.Required(path.Child("command"), mustHaveCommandOrArgs))
 	}
-	if limit := job.BackoffLimit; limit != nil && *limit > maxBackoffLimit {
-		errs = append(errs, field.Invalid(path.Child("backoffLimit"), *limit, mustBeBetween(0, maxBackoffLimit)))
-	}
-	if deadline := job.ActiveDeadlineSeconds; deadline != nil && *deadline > int64(maxJobDeadline) {
-		errs = append(errs, field.Invalid(path.Child("activeDeadlineSeconds"), *deadline, mustBeBetween(1, maxJobDeadline)))
-	}
-	container := &corev1.Container{Name: spec.Name, Image: cmp.Or(job.Image, spec.Image)}
+	container := &corev1.Container{Name: name, Image: cmp.Or(job.Image, jobImage)}
 	if job.Resources != nil {
 		container.Resources = *job.Resources
 	}
 	return slices.Concat(errs,
 		corevalidation.ValidateContainer(container, pod, path),
 		corevalidation.ValidateEnv(job.Envs, pod, path.Child("envs")),
+		validateAtMost(job.BackoffLimit, modelv1.MaxBackoffLimit, path.Child("backoffLimit")),
+		validateAtMost(job.ActiveDeadlineSeconds, modelv1.MaxJobDeadlineSeconds, path.Child("activeDeadlineSeconds")),
 	)
+}
+
+func validateAtMost[T int32 | int64](value *T, maximum T, path *field.Path) field.ErrorList {
+	if value == nil || *value <= maximum {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, *value, mustBeAtMost(int64(maximum)))}
 }

@@ -26,7 +26,6 @@ const (
 	MustSelectPods                  = "must have matchLabels or matchExpressions: an empty selector selects every pod of the namespace"
 	MustUseImageOfBox               = "may not be set for the main container: set `image` of the box"
 
-	mustHaveCommandOrArgs        = "must have a command, args or both: without them, the Job would run the application of the image"
 	mustHaveMetric               = "must have at least one metric: cpu, memory or metrics"
 	mustBePercentage             = "must be greater than 0: it is a percentage of the requests of the pods"
 	mustNotChangeChildLabel      = "is a label that the controller sets on every child"
@@ -80,6 +79,8 @@ const (
 	mustHaveStep                  = "must have at least one step when `rollout.type` is 'Canary'"
 	mustNotUseWeightWithBlueGreen = "may not be set when `rollout.type` is 'BlueGreen': the new revision gets all of the traffic at once"
 	mustBePause                   = `must be "Manual", or a duration greater than 0 and at most ` + maxStepPauseText + `, such as "5m"`
+
+	mustHaveCommandOrArgs = "must be set when `args` is not: the Job would run the application"
 
 	mustNotChange                    = "may not change once set"
 	mustNotChangeLoadBalancerClass   = "may not change while serviceType is LoadBalancer"
@@ -184,6 +185,8 @@ func mustBeCustomResourceType(resourceType model.ResourceType) string {
 func mustBeBetween(minimum, maximum int) string {
 	return fmt.Sprintf("must be between %d and %d", minimum, maximum)
 }
+
+func mustBeAtMost(maximum int64) string { return fmt.Sprintf("must be at most %d", maximum) }
 
 func mustBeNodePort(portRange utilnet.PortRange) string {
 	return fmt.Sprintf("must be in the cluster's range of node ports, %s", portRange)

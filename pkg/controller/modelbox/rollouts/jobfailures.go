@@ -37,7 +37,7 @@ func (r *Reconciler) observeJob(ctx context.Context, job *batchv1.Job, now time.
 		return
 	}
 	if job.Status.Failed > 0 {
-		result.message += fmt.Sprintf(": %d of %s failed", job.Status.Failed, kinds.Count(ptr.Deref(job.Spec.BackoffLimit, 0)+1, "attempt has", "attempts have"))
+		result.message += fmt.Sprintf(": %d of %s failed", job.Status.Failed, kinds.Count(ptr.Deref(job.Spec.BackoffLimit, 0)+1, "attempt", "attempts"))
 	}
 	if ptr.Deref(job.Status.Ready, 0) > 0 {
 		return
