@@ -119,8 +119,8 @@ func TestControllersShareTheirInformers(t *testing.T) {
 			t.Error(err)
 		}
 		want := []string{
-			"list configmaps", "list daemonsets", "list deployments", "list events", "list events", "list horizontalpodautoscalers", "list horizontalpodautoscalers", "list ingressclasses", "list ingresses", "list modelboxes", "list persistentvolumeclaims", "list poddisruptionbudgets", "list pods", "list services", "list statefulsets",
-			"watch configmaps", "watch daemonsets", "watch deployments", "watch events", "watch events", "watch horizontalpodautoscalers", "watch horizontalpodautoscalers", "watch ingressclasses", "watch ingresses", "watch modelboxes", "watch persistentvolumeclaims", "watch poddisruptionbudgets", "watch pods", "watch services", "watch statefulsets",
+			"list configmaps", "list daemonsets", "list deployments", "list events", "list events", "list horizontalpodautoscalers", "list horizontalpodautoscalers", "list ingressclasses", "list ingresses", "list jobs", "list modelboxes", "list persistentvolumeclaims", "list poddisruptionbudgets", "list pods", "list services", "list statefulsets",
+			"watch configmaps", "watch daemonsets", "watch deployments", "watch events", "watch events", "watch horizontalpodautoscalers", "watch horizontalpodautoscalers", "watch ingressclasses", "watch ingresses", "watch jobs", "watch modelboxes", "watch persistentvolumeclaims", "watch poddisruptionbudgets", "watch pods", "watch services", "watch statefulsets",
 		}
 		got := append(reads(modelClient), reads(kubeClient)...)
 		slices.Sort(got)

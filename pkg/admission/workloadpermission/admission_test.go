@@ -156,7 +156,7 @@ func TestValidate(t *testing.T) {
 			newBox(t, "before: {command: [migrate], envs: [{name: A, value: b}]}, after: {args: [test], backoffLimit: 0}"), nil, ""},
 		{"a Job with a Secret needs Jobs", []string{createDeployments}, nil,
 			newBox(t, "before: {command: [migrate], envs: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}"), []string{createJobs},
-			"spec.before.envs[A].valueFrom.secretKeyRef" + noJob},
+			"spec.before.envs[0].valueFrom.secretKeyRef" + noJob},
 		{"a budget needs budgets", []string{createDeployments}, nil, newBox(t, budget), []string{createBudgets}, "spec.disruptionBudget" + noBudget},
 		{"who has them may limit evictions", []string{createBudgets}, nil, newBox(t, budget), []string{createBudgets}, ""},
 		{"a box that asks to adopt and gets both", []string{createAutoscalers, createBudgets, updateAutoscaler, updateBudget},
