@@ -27,7 +27,7 @@ var samples = []struct {
 }{
 	{"containers.yaml", []string{"containers-sample"}, containersAreInOrder},
 	{"rolling-update.yaml", []string{"rolling-share", "rolling-number", "rolling-limits", "rolling-recreate"}, rolloutsMoveInSteps},
-	{"rollouts.yaml", []string{"rollout-back", "rollout-pause", "rollout-canary", "rollout-blue-green"}, rolloutsAreComplete},
+	{"rollouts.yaml", []string{"rollout-back", "rollout-pause", "rollout-canary", "rollout-blue-green", "rollout-job"}, rolloutsAreComplete},
 	{"resources.yaml", []string{"size-small", "size-medium", "size-large", "size-custom"}, containersHaveTheirSize},
 	{"services.yaml", []string{"reach-clusterip", "reach-nodeport", "reach-headless", "reach-same-pod"}, servicesLeadToTheirPorts},
 	{"configs.yaml", []string{"configured"}, filesAreInConfigMaps},
@@ -85,7 +85,7 @@ func TestEverySampleOfBoxesIsTested(t *testing.T) {
 }
 
 func rolloutsAreComplete(n *framework.Namespace) {
-	for _, name := range []string{"rollout-back", "rollout-pause", "rollout-canary", "rollout-blue-green"} {
+	for _, name := range []string{"rollout-back", "rollout-pause", "rollout-canary", "rollout-blue-green", "rollout-job"} {
 		framework.ExpectEqual(n.T, name+": phase", modelv1.RolloutComplete, n.GetBox(name).Status.Rollout.Phase)
 	}
 }

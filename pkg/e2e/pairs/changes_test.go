@@ -146,6 +146,9 @@ var changes = []change{
 	{"drift that is ignored", deployment, nothing, func(spec *modelv1.ModelBoxSpec) {
 		spec.IgnoreDrift = &modelv1.ModelBoxIgnoreDrift{Deployment: []string{"spec.minReadySeconds"}}
 	}, kept},
+	{"a Job before", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.Before = &modelv1.ModelBoxJob{Command: []string{"migrate"}} }, kept},
+	{"another image after a Job", statefulSet, withJobs, both(withJobs, framework.WithImage(framework.NewImage)), replaced},
+	{"a Job after that goes", deployment, withJobs, nothing, kept},
 	{"rollback of rollouts that fail", deployment, nothing, withRollback, kept},
 	{"rollback of rollouts that fail no more", statefulSet, withRollback, nothing, kept},
 	{"steps of rollouts that come", deployment, nothing, withSteps, kept},
@@ -155,8 +158,6 @@ var changes = []change{
 // unchanged are the fields of boxes that no change is of, and why.
 var unchanged = map[string]string{
 	"Paused": "a pause changes nothing by itself: there are ways with one",
-	"Before": "the simulated nodes of these tests do not run Jobs to their end",
-	"After":  "the simulated nodes of these tests do not run Jobs to their end",
 }
 
 // What the namespaces of pairs have for the boxes in them.
@@ -248,4 +249,9 @@ func storageNamed(spec *modelv1.ModelBoxSpec, name string) *modelv1.ModelBoxStor
 		return nil
 	}
 	return &spec.Storage[i]
+}
+
+// withJobs runs Jobs before and after the rollouts of a box. Simulated nodes complete Jobs at once.
+func withJobs(spec *modelv1.ModelBoxSpec) {
+	spec.Before, spec.After = &modelv1.ModelBoxJob{Command: []string{"migrate"}}, &modelv1.ModelBoxJob{Command: []string{"test"}}
 }
