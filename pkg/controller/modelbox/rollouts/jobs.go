@@ -18,8 +18,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
@@ -41,76 +39,8 @@ type jobResult struct {
 	recheckAfter time.Duration
 }
 
-// HoldsPods is children.Hold for a box whose pods wait for the Job of spec.before: its children stay as they are. It may get the
-// children that it does not have, except its workload.
-func (r *Reconciler) HoldsPods(box *modelv1.ModelBox, live modelboxrender.Live) func(step *apply.Step) bool {
-	holds, err := modelboxrender.HoldsPods(box, live)
-	if err != nil || !holds {
-		return func(*apply.Step) bool { return false }
-	}
-	workload := modelboxrender.WorkloadKind(box)
-	return func(step *apply.Step) bool {
-		return step.Operation != apply.Create || step.Kind.GroupVersionKind == workload
-	}
-}
-
-// observeBefore returns how a rollout gets on whose pods wait for the Job of spec.before, which it creates, and false if they wait for
-// none. A Job that fails leaves the pods as they are, whatever spec.rollout.onFailure is. It changes next.
-func (r *Reconciler) observeBefore(ctx context.Context, box *modelv1.ModelBox, live modelboxrender.Live, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (status.RolloutObservation, bool, error) {
-	if awaits, err := modelboxrender.AwaitsBefore(box, live); err != nil || !awaits {
-		return status.RolloutObservation{}, false, err
-	}
-	observation, step := status.RolloutObservation{Status: next}, next.Step
-	var err error
-	if observation.RecheckAfter, err = r.withdrawCandidate(ctx, box, observed, next); err != nil {
-		return observation, true, err
-	}
-	next.Step = step // An immediate rollback leaves out its steps after the Job, too.
-	if next.Phase.HasFailed() {
-		return observation, true, nil
-	}
-	job, err := r.runJob(ctx, box, modelv1.JobBefore, observed, next)
-	observation.Failure = err
-	observation.RecheckAfter = reconciler.Soonest(observation.RecheckAfter, job.recheckAfter)
-	next.Reason, next.Message = "", ""
-	switch job.phase {
-	case modelv1.JobSucceeded:
-		next.StartedAt = startOf(observed.Now) // The progress deadline is that of the pods.
-	case modelv1.JobFailed:
-		next.Phase, next.Reason, next.Message = modelv1.RolloutFailed, modelv1.ReasonJobFailed, message.Truncate(job.message)
-		next.FailedRevisions = withFailed(next.FailedRevisions, modelv1.ModelBoxFailedRevision{
-			PodsHash: next.PodsHash, Generation: box.Generation, Reason: modelv1.ReasonJobFailed,
-		})
-		return observation, true, nil
-	}
-	next.Phase, observation.AwaitedJob = modelv1.RolloutProgressing, job.message
-	return observation, true, nil
-}
-
-// observeAfter returns whether a rollout whose pods are all available is complete: the Job of spec.after, which it creates, has
-// succeeded for them. If the Job fails, the rollout has failed. It changes the observation and its status.
-func (r *Reconciler) observeAfter(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation, observation *status.RolloutObservation) bool {
-	next := observation.Status
-	if box.Spec.After == nil || next.Stable != nil && next.Stable.PodsHash == next.PodsHash || modelboxrender.HasSucceeded(next.Jobs, modelv1.JobAfter, next.PodsHash) {
-		return true
-	}
-	next.Phase = modelv1.RolloutProgressing
-	job, err := r.runJob(ctx, box, modelv1.JobAfter, observed, next)
-	observation.Failure = err
-	observation.RecheckAfter = reconciler.Soonest(observation.RecheckAfter, job.recheckAfter)
-	switch job.phase {
-	case modelv1.JobSucceeded:
-		return true
-	case modelv1.JobFailed:
-		r.fail(box, modelv1.ReasonJobFailed, job.message, stableRevision(box, next.PodsHash, nil, observed).Name, next)
-	default:
-		observation.AwaitedJob = job.message
-	}
-	return false
-}
-
 // runJob creates the Job of the type for the pods of the box unless it exists, and returns its state. Only one Job of a box runs at a
-// time: a Job of another revision is deleted first, and so is a Job that has failed when the rollout is tried again. It changes next.
+// time: runJob first deletes a Job of another revision, and a Job that has failed if the rollout is tried again. It changes next.
 func (r *Reconciler) runJob(ctx context.Context, box *modelv1.ModelBox, jobType modelv1.JobType, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (jobResult, error) {
 	result := jobResult{phase: modelv1.JobRunning}
 	wanted, err := modelboxrender.Job(box, jobType)
@@ -147,21 +77,6 @@ func hasFailed(jobs []modelv1.ModelBoxRolloutJob, name string) bool {
 	return slices.ContainsFunc(jobs, func(job modelv1.ModelBoxRolloutJob) bool { return job.Name == name && job.Phase == modelv1.JobFailed })
 }
 
-// hasOtherJob returns whether the rollout has failed because of a Job in whose place the box has another Job now, or none.
-func hasOtherJob(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) (bool, error) {
-	if !rollout.Phase.HasFailed() || rollout.Reason != modelv1.ReasonJobFailed {
-		return false, nil
-	}
-	for _, job := range slices.Backward(rollout.Jobs) {
-		if job.Phase != modelv1.JobFailed || job.PodsHash != rollout.PodsHash {
-			continue
-		}
-		name, err := modelboxrender.JobName(box, job.Type)
-		return name != job.Name, err
-	}
-	return false, nil
-}
-
 // recordJob sets the Job in the status of a rollout, and leaves out the oldest Job if there are too many.
 func recordJob(rollout *modelv1.ModelBoxRolloutStatus, job modelv1.ModelBoxRolloutJob) {
 	rollout.Jobs = slices.DeleteFunc(slices.Clone(rollout.Jobs), func(other modelv1.ModelBoxRolloutJob) bool { return other.Name == job.Name })
@@ -193,11 +108,13 @@ func (r *Reconciler) jobOf(box *modelv1.ModelBox, name string) *batchv1.Job {
 }
 
 func (r *Reconciler) createJob(ctx context.Context, box *modelv1.ModelBox, job *batchv1.Job) error {
+	jobs := r.kubeClient.BatchV1().Jobs(box.Namespace)
 	_, err := timeout.Request(ctx, func(ctx context.Context) (*batchv1.Job, error) {
-		return r.kubeClient.BatchV1().Jobs(box.Namespace).Create(ctx, job, metav1.CreateOptions{FieldManager: render.FieldManager})
+		return jobs.Create(ctx, job, metav1.CreateOptions{FieldManager: render.FieldManager})
 	})
 	if apierrors.IsAlreadyExists(err) {
-		if live, getErr := r.kubeClient.BatchV1().Jobs(box.Namespace).Get(ctx, job.Name, metav1.GetOptions{}); getErr == nil && metav1.IsControlledBy(live, box) {
+		live, getErr := timeout.Request(ctx, func(ctx context.Context) (*batchv1.Job, error) { return jobs.Get(ctx, job.Name, metav1.GetOptions{}) })
+		if getErr == nil && metav1.IsControlledBy(live, box) {
 			return nil // The cache will show it.
 		}
 	}
@@ -238,7 +155,7 @@ func (r *Reconciler) stopJobs(ctx context.Context, box *modelv1.ModelBox, except
 		if err := r.deleteJob(ctx, box, job); err != nil {
 			return false, err
 		}
-		r.Eventf(box, job, corev1.EventTypeNormal, "StoppedJob", "Delete", "Deleted Job %s, which the box does not wait for any more", job.Name)
+		r.Eventf(box, job, corev1.EventTypeNormal, "StoppedJob", "Delete", "Deleted Job %s, which the box no longer needs", job.Name)
 	}
 	return isStopped, nil
 }

@@ -69,6 +69,8 @@ func specWarnings(ctx context.Context, box *model.ModelBox) []string {
 	for i := range spec.InitContainers {
 		warnings = append(warnings, imageWarnings(spec.InitContainers[i].Image, path.Child("initContainers").Index(i).Child("image"))...)
 	}
+	warnings = append(warnings, jobImageWarnings(spec.Before, path.Child("before"))...)
+	warnings = append(warnings, jobImageWarnings(spec.After, path.Child("after"))...)
 	warnings = append(warnings, strategyWarnings(spec, path)...)
 	warnings = append(warnings, stepWeightWarnings(box, path)...)
 	warnings = append(warnings, stepConfigWarnings(box, path)...)
@@ -99,6 +101,14 @@ func hasDelayedProbe(ctx context.Context, box *model.ModelBox) bool {
 	return err != nil || slices.ContainsFunc(template.Spec.Containers, func(c corev1.Container) bool {
 		return c.Name == box.Spec.Name && (c.LivenessProbe != nil || c.ReadinessProbe != nil)
 	})
+}
+
+// jobImageWarnings is imageWarnings for a Job with its own image.
+func jobImageWarnings(job *model.ModelBoxJob, path *field.Path) []string {
+	if job == nil || job.Image == "" {
+		return nil
+	}
+	return imageWarnings(job.Image, path.Child("image"))
 }
 
 // imageWarnings is about images whose meaning may change from one pod to the next.

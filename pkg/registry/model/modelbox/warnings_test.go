@@ -72,6 +72,10 @@ func TestWarningsOnCreate(t *testing.T) {
 			"spec.containers[1].image: " + warn.LatestTag,
 			"spec.initContainers[0].image: " + warn.LatestTag,
 		}},
+		{"the latest image of a Job", func(box *model.ModelBox) {
+			box.Spec.Before = &model.ModelBoxJob{Args: []string{"migrate"}, Image: "migrations:latest"}
+			box.Spec.After = &model.ModelBoxJob{Args: []string{"test"}}
+		}, []string{"spec.before.image: " + warn.LatestTag}},
 		{"a service type without ports", func(box *model.ModelBox) { box.Spec.ServiceType, box.Spec.Ports = "ClusterIP", nil },
 			[]string{"spec.serviceType: " + warn.NoEffectWithoutPorts}},
 		{"a headless Service that names the pods of a StatefulSet once there are ports", func(box *model.ModelBox) {
