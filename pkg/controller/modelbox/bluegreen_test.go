@@ -116,6 +116,13 @@ func TestWayBackAfterTheSwitch(t *testing.T) {
 	s.expectComplete(t, "nginx:1")
 }
 
+// failedPhases are the phases of rollouts that have failed, by spec.rollout.onFailure.
+var failedPhases = map[modelv1.RolloutFailurePolicy]modelv1.RolloutPhase{
+	modelv1.RolloutFailureNone:     modelv1.RolloutFailed,
+	modelv1.RolloutFailurePause:    modelv1.RolloutPaused,
+	modelv1.RolloutFailureRollback: modelv1.RolloutRolledBack,
+}
+
 // Pods that fail in a step are those of the new revision, and the stable pods are as they were.
 func TestFailureInSteps(t *testing.T) {
 	for _, row := range stepsRows {
@@ -127,9 +134,7 @@ func TestFailureInSteps(t *testing.T) {
 				rollout := s.rollout(t)
 				check(t, "reason", "ImagePullBackOff", rollout.Reason)
 				check(t, "failed revisions", 1, len(rollout.FailedRevisions))
-				check(t, "phase", map[modelv1.RolloutFailurePolicy]modelv1.RolloutPhase{
-					modelv1.RolloutFailureNone: modelv1.RolloutFailed, modelv1.RolloutFailurePause: modelv1.RolloutPaused, modelv1.RolloutFailureRollback: modelv1.RolloutRolledBack,
-				}[policy], rollout.Phase)
+				check(t, "phase", failedPhases[policy], rollout.Phase)
 				if policy == modelv1.RolloutFailureRollback {
 					s.expectNoSteps(t, "nginx:1")
 				} else {

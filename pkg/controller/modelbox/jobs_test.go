@@ -299,16 +299,10 @@ func TestFailedJobAfter(t *testing.T) {
 			s.changeBox(t, image("nginx:2"))
 			s.runToTheEnd(t)
 			s.runFor(t, 2*time.Minute)
-			phase, serves := modelv1.RolloutFailed, "nginx:2"
-			switch policy {
-			case modelv1.RolloutFailurePause:
-				phase = modelv1.RolloutPaused
-			case modelv1.RolloutFailureRollback:
-				phase, serves = modelv1.RolloutRolledBack, "nginx:1"
-			}
+			phase := failedPhases[policy]
 			s.expectFailed(t, phase)
-			if serves == "nginx:1" {
-				s.expectNoSteps(t, serves)
+			if phase == modelv1.RolloutRolledBack {
+				s.expectNoSteps(t, "nginx:1")
 			}
 			s.expectRan(t, "nginx:2 test")
 			s.retry(t)

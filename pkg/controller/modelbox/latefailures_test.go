@@ -44,11 +44,7 @@ func startPausedStep(t *testing.T, row stepsRow, changes ...func(*modelv1.ModelB
 func TestCrashInTheMiddleOfAStep(t *testing.T) {
 	for _, row := range stepsRows {
 		t.Run(row.name, func(t *testing.T) {
-			for policy, phase := range map[modelv1.RolloutFailurePolicy]modelv1.RolloutPhase{
-				modelv1.RolloutFailureNone:     modelv1.RolloutFailed,
-				modelv1.RolloutFailurePause:    modelv1.RolloutPaused,
-				modelv1.RolloutFailureRollback: modelv1.RolloutRolledBack,
-			} {
+			for policy, phase := range failedPhases {
 				s := startPausedStep(t, row, onFailure(policy))
 				switch {
 				case row.rolloutType == modelv1.RolloutBlueGreen:

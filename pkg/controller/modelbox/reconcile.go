@@ -41,12 +41,12 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if err := c.rollouts.FindStableRecord(ctx, box, podsHash); err != nil {
 		return 0, err
 	}
-	holdsPods, err := c.holdsPods(box)
+	holdsPods, err := c.holdsPods(box, podsHash)
 	if err != nil {
 		return 0, err
 	}
 	result, err := c.children.ReconcileHolding(ctx, box, func(step *apply.Step) bool {
-		return storage.Hold(step) || rollouts.HoldsCandidate(box, step) || holdsPods(step)
+		return storage.Hold(step) || rollouts.HoldsCandidate(box, step) || holdsPods && rollouts.HoldsPods(box, step)
 	})
 	if err != nil {
 		return 0, err
@@ -91,16 +91,20 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	return requeueAfter, nil
 }
 
-// holdsPods is rollouts.HoldsPods for the workload in the cache.
-func (c *Controller) holdsPods(box *modelv1.ModelBox) (func(*apply.Step) bool, error) {
+// holdsPods is modelboxrender.HoldsPods for the workload in the cache.
+func (c *Controller) holdsPods(box *modelv1.ModelBox, podsHash func() (string, error)) (bool, error) {
 	if box.Spec.Before == nil {
-		return func(*apply.Step) bool { return false }, nil
+		return false, nil
+	}
+	hash, err := podsHash()
+	if err != nil || !modelboxrender.NeedsBefore(box, hash) {
+		return false, err
 	}
 	live, err := c.workloadBeside(box, c.rollouts.CachedWorkload(box))
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	return c.rollouts.HoldsPods(box, live), nil
+	return modelboxrender.HoldsPods(box, live)
 }
 
 // observe returns what there is of a box after its children were reconciled.

@@ -18,11 +18,11 @@ import (
 // former pods.
 func jobsRunOnce(n *framework.Namespace) {
 	n.CreateReadyBox(newAppBox("database"))
-	pods, err := n.Pods.List(n.Ctx, metav1.ListOptions{LabelSelector: modelv1.SelectorLabel + "=database"})
+	pods, err := n.LivePods("database")
 	if err != nil {
 		n.T.Fatal(err)
 	}
-	database := "http://" + pods.Items[0].Status.PodIP
+	database := "http://" + pods[0].Status.PodIP
 	get := func(path string) *modelv1.ModelBoxJob {
 		return &modelv1.ModelBoxJob{Args: []string{"get", database + path}}
 	}

@@ -33,15 +33,11 @@ func jobSpec(box *modelv1.ModelBox, jobType modelv1.JobType) *modelv1.ModelBoxJo
 	return box.Spec.After
 }
 
-// JobName returns the name of the Job of the type for the pods of the box. Another command has another name. The name is empty if the
-// box has no Job of the type.
-func JobName(box *modelv1.ModelBox, jobType modelv1.JobType) (string, error) {
+// JobName returns the name of the Job of the type for the pods of the box. podsHash is PodsHash of the box. Another command has another
+// name. The name is empty if the box has no Job of the type.
+func JobName(box *modelv1.ModelBox, jobType modelv1.JobType, podsHash string) (string, error) {
 	if jobSpec(box, jobType) == nil {
 		return "", nil
-	}
-	podsHash, err := PodsHash(box)
-	if err != nil {
-		return "", err
 	}
 	data, err := json.Marshal([]any{box.UID, podsHash, jobSpec(box, jobType)})
 	if err != nil {
@@ -51,11 +47,11 @@ func JobName(box *modelv1.ModelBox, jobType modelv1.JobType) (string, error) {
 	return helper.JobName(box.Name, jobType, hex.EncodeToString(sum[:jobHashBytes])), nil
 }
 
-// Job returns the Job of the type for the pods of the box, which must be defaulted and valid, and have one. Its pod is the pod of the
-// box without the labels that select the pods of the box, and with the main container only. A pod that a node drain evicts is no
-// attempt that has failed.
-func Job(box *modelv1.ModelBox, jobType modelv1.JobType) (*batchv1.Job, error) {
-	name, err := JobName(box, jobType)
+// Job returns the Job of the type for the pods of the box, which must be defaulted and valid, and have one. podsHash is PodsHash of the
+// box. The pod of the Job is the pod of the box without the labels that select the pods of the box, and with the main container only. A
+// pod that a node drain evicts is no attempt that has failed.
+func Job(box *modelv1.ModelBox, jobType modelv1.JobType, podsHash string) (*batchv1.Job, error) {
+	name, err := JobName(box, jobType, podsHash)
 	if err != nil {
 		return nil, err
 	}
@@ -185,11 +181,24 @@ func HasSucceeded(jobs []modelv1.ModelBoxRolloutJob, jobType modelv1.JobType, po
 	})
 }
 
+// NeedsBefore returns whether the Job of spec.before has to succeed before pods of the box start, as far as its status tells. podsHash is
+// PodsHash of the box.
+func NeedsBefore(box *modelv1.ModelBox, podsHash string) bool {
+	rollout := box.Status.Rollout
+	switch {
+	case box.Spec.Before == nil:
+		return false
+	case rollout == nil:
+		return true
+	default:
+		return (rollout.Stable == nil || rollout.Stable.PodsHash != podsHash) && !HasSucceeded(rollout.Jobs, modelv1.JobBefore, podsHash)
+	}
+}
+
 // AwaitsBefore returns whether the pods of the box wait for the Job of spec.before. They do not if they have started, such as before the
-// box had the field.
-func AwaitsBefore(box *modelv1.ModelBox, live Live) (bool, error) {
-	plan, err := planRollout(box, live)
-	return plan.awaitsBefore, err
+// box had the field. podsHash is PodsHash of the box.
+func AwaitsBefore(box *modelv1.ModelBox, podsHash string, live Live) bool {
+	return NeedsBefore(box, podsHash) && !hasPods(box, live)
 }
 
 // HoldsPods returns whether the workload of the box must stay as it is, because the Job of spec.before has not succeeded and the box
@@ -197,19 +206,6 @@ func AwaitsBefore(box *modelv1.ModelBox, live Live) (bool, error) {
 func HoldsPods(box *modelv1.ModelBox, live Live) (bool, error) {
 	plan, err := planRollout(box, live)
 	return plan.awaitsBefore && !plan.hasStablePods, err
-}
-
-// awaitsBefore returns whether no pod of the box with the hash may start yet.
-func awaitsBefore(box *modelv1.ModelBox, hash string, live Live) bool {
-	rollout := box.Status.Rollout
-	switch {
-	case box.Spec.Before == nil:
-		return false
-	case rollout == nil:
-	case rollout.Stable != nil && rollout.Stable.PodsHash == hash, HasSucceeded(rollout.Jobs, modelv1.JobBefore, hash):
-		return false
-	}
-	return !hasPods(box, live)
 }
 
 // hasPods returns whether the live workload is what the box asks for, so that its pods have started.

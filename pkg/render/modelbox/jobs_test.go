@@ -28,8 +28,12 @@ func TestJobsOfABox(t *testing.T) {
 	}
 	box.Namespace, box.UID = "default", "0b6d1f0e-8d56-4a9e-9f2b-3a1b2c3d4e5f"
 	modelv1.SetObjectDefaults_ModelBox(box)
+	podsHash, err := PodsHash(box)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, jobType := range []modelv1.JobType{modelv1.JobBefore, modelv1.JobAfter} {
-		job, err := Job(box, jobType)
+		job, err := Job(box, jobType, podsHash)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +51,11 @@ func TestJobName(t *testing.T) {
 		box := webBox(t)
 		box.Spec.Before = &modelv1.ModelBoxJob{Args: []string{"migrate"}}
 		change(box)
-		name, err := JobName(box, modelv1.JobBefore)
+		podsHash, err := PodsHash(box)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := JobName(box, modelv1.JobBefore, podsHash)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -94,7 +94,7 @@ func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 	if err != nil {
 		return plan, err
 	}
-	if plan.awaitsBefore = awaitsBefore(box, hash, live); rollout == nil {
+	if plan.awaitsBefore = AwaitsBefore(box, hash, live); rollout == nil {
 		return plan, nil
 	}
 	var phase modelv1.RolloutPhase
@@ -129,7 +129,7 @@ func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 	plan.box, plan.hasStablePods = rolledBack, true
 	plan.annotations[modelv1.RolledBackAnnotation] = strconv.FormatInt(box.Generation, 10)
 	if plan.awaitsBefore {
-		plan.annotations[modelv1.AwaitedJobAnnotation], err = JobName(box, modelv1.JobBefore)
+		plan.annotations[modelv1.AwaitedJobAnnotation], err = JobName(box, modelv1.JobBefore, hash)
 	}
 	return plan, err
 }

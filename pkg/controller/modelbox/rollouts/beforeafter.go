@@ -15,24 +15,17 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// HoldsPods is children.Hold for a box whose pods wait for the Job of spec.before: its children stay as they are. It may get the
+// HoldsPods is children.Hold for a box that modelboxrender.HoldsPods is true for: its children stay as they are. The box may get the
 // children that it does not have, except its workload.
-func (r *Reconciler) HoldsPods(box *modelv1.ModelBox, live modelboxrender.Live) func(step *apply.Step) bool {
-	holds, err := modelboxrender.HoldsPods(box, live)
-	if err != nil || !holds {
-		return func(*apply.Step) bool { return false }
-	}
-	workload := modelboxrender.WorkloadKind(box)
-	return func(step *apply.Step) bool {
-		return step.Operation != apply.Create || step.Kind.GroupVersionKind == workload
-	}
+func HoldsPods(box *modelv1.ModelBox, step *apply.Step) bool {
+	return step.Operation != apply.Create || step.Kind.GroupVersionKind == modelboxrender.WorkloadKind(box)
 }
 
 // observeBefore observes a rollout whose pods wait for the Job of spec.before, and creates the Job. It returns false if the pods wait for
 // no Job. A Job that fails leaves the pods as they are, whatever spec.rollout.onFailure is. observeBefore changes next.
 func (r *Reconciler) observeBefore(ctx context.Context, box *modelv1.ModelBox, live modelboxrender.Live, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (status.RolloutObservation, bool, error) {
-	if awaits, err := modelboxrender.AwaitsBefore(box, live); err != nil || !awaits {
-		return status.RolloutObservation{}, false, err
+	if !modelboxrender.AwaitsBefore(box, next.PodsHash, live) {
+		return status.RolloutObservation{}, false, nil
 	}
 	observation, step := status.RolloutObservation{Status: next}, next.Step
 	var err error
@@ -93,7 +86,7 @@ func hasOtherJob(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) 
 		if job.Phase != modelv1.JobFailed || job.PodsHash != rollout.PodsHash {
 			continue
 		}
-		name, err := modelboxrender.JobName(box, job.Type)
+		name, err := modelboxrender.JobName(box, job.Type, rollout.PodsHash)
 		return name != job.Name, err
 	}
 	return false, nil

@@ -43,7 +43,7 @@ type jobResult struct {
 // time: runJob first deletes a Job of another revision, and a Job that has failed if the rollout is tried again. It changes next.
 func (r *Reconciler) runJob(ctx context.Context, box *modelv1.ModelBox, jobType modelv1.JobType, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (jobResult, error) {
 	result := jobResult{phase: modelv1.JobRunning}
-	wanted, err := modelboxrender.Job(box, jobType)
+	wanted, err := modelboxrender.Job(box, jobType, next.PodsHash)
 	if err != nil {
 		return result, fmt.Errorf("rendering the Job: %w", err)
 	}

@@ -48,14 +48,14 @@ func rolloutWarnings(ctx context.Context, box, old *model.ModelBox, of string) [
 		pods, because = "up to "+pods, warn.UpdatedPodsStay
 	}
 	warnings := []string{rolls(box, old, pods, count, because)}
-	if awaitsJob(box, old) {
+	if runsJobBefore(box) {
 		warnings = append(warnings, warn.RunsJobBefore)
 	}
 	return warnings
 }
 
-// awaitsJob returns whether the new pods of the box wait for the Job of spec.before, which has not run for them before.
-func awaitsJob(box, old *model.ModelBox) bool {
+// runsJobBefore returns whether the new pods of the box wait for the Job of spec.before.
+func runsJobBefore(box *model.ModelBox) bool {
 	if box.Spec.Before == nil {
 		return false
 	}
@@ -64,10 +64,7 @@ func awaitsJob(box, old *model.ModelBox) bool {
 		return false
 	}
 	hash, err := modelboxrender.PodsHash(served)
-	if rollout := old.Status.Rollout; err != nil || rollout != nil && rollout.Stable != nil && rollout.Stable.PodsHash == hash {
-		return false
-	}
-	return served.Status.Rollout == nil || !modelboxrender.HasSucceeded(served.Status.Rollout.Jobs, modelv1.JobBefore, hash)
+	return err == nil && modelboxrender.NeedsBefore(served, hash)
 }
 
 // rolls says how an update replaces pods, which are so many. because ends the sentence.
