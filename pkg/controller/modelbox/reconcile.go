@@ -97,7 +97,7 @@ func (c *Controller) holdsPods(box *modelv1.ModelBox, podsHash func() (string, e
 		return false, nil
 	}
 	hash, err := podsHash()
-	if err != nil || !modelboxrender.NeedsBefore(box, hash) {
+	if err != nil || !modelboxrender.NeedsJob(box, modelv1.JobBefore, box.Status.Rollout, hash) {
 		return false, err
 	}
 	live, err := c.workloadBeside(box, c.rollouts.CachedWorkload(box))

@@ -174,31 +174,27 @@ func unsharedConfigMaps(box, other *modelv1.ModelBox) []runtime.ApplyConfigurati
 	return configurations
 }
 
-// HasSucceeded returns whether the Job of the type has succeeded for the pods with the hash.
-func HasSucceeded(jobs []modelv1.ModelBoxRolloutJob, jobType modelv1.JobType, podsHash string) bool {
-	return slices.ContainsFunc(jobs, func(job modelv1.ModelBoxRolloutJob) bool {
-		return job.Type == jobType && job.PodsHash == podsHash && job.Phase == modelv1.JobSucceeded
-	})
-}
-
-// NeedsBefore returns whether the Job of spec.before has to succeed before pods of the box start, as far as its status tells. podsHash is
-// PodsHash of the box.
-func NeedsBefore(box *modelv1.ModelBox, podsHash string) bool {
-	rollout := box.Status.Rollout
+// NeedsJob returns whether the box has a Job of the type that has to run for the pods with the hash, as far as the status of its rollout
+// tells, which may be nil. It has run for stable pods.
+func NeedsJob(box *modelv1.ModelBox, jobType modelv1.JobType, rollout *modelv1.ModelBoxRolloutStatus, podsHash string) bool {
 	switch {
-	case box.Spec.Before == nil:
+	case jobSpec(box, jobType) == nil:
 		return false
 	case rollout == nil:
 		return true
+	case rollout.Stable != nil && rollout.Stable.PodsHash == podsHash:
+		return false
 	default:
-		return (rollout.Stable == nil || rollout.Stable.PodsHash != podsHash) && !HasSucceeded(rollout.Jobs, modelv1.JobBefore, podsHash)
+		return !slices.ContainsFunc(rollout.Jobs, func(job modelv1.ModelBoxRolloutJob) bool {
+			return job.Type == jobType && job.PodsHash == podsHash && job.Phase == modelv1.JobSucceeded
+		})
 	}
 }
 
 // AwaitsBefore returns whether the pods of the box wait for the Job of spec.before. They do not if they have started, such as before the
 // box had the field. podsHash is PodsHash of the box.
 func AwaitsBefore(box *modelv1.ModelBox, podsHash string, live Live) bool {
-	return NeedsBefore(box, podsHash) && !hasPods(box, live)
+	return NeedsJob(box, modelv1.JobBefore, box.Status.Rollout, podsHash) && !hasPods(box, live)
 }
 
 // HoldsPods returns whether the workload of the box must stay as it is, because the Job of spec.before has not succeeded and the box

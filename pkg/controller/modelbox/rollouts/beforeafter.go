@@ -59,7 +59,7 @@ func (r *Reconciler) observeBefore(ctx context.Context, box *modelv1.ModelBox, l
 // and its status.
 func (r *Reconciler) observeAfter(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation, observation *status.RolloutObservation) bool {
 	next := observation.Status
-	if box.Spec.After == nil || next.Stable != nil && next.Stable.PodsHash == next.PodsHash || modelboxrender.HasSucceeded(next.Jobs, modelv1.JobAfter, next.PodsHash) {
+	if !modelboxrender.NeedsJob(box, modelv1.JobAfter, next, next.PodsHash) {
 		return true
 	}
 	next.Phase = modelv1.RolloutProgressing

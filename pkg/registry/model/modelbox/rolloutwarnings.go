@@ -64,7 +64,7 @@ func runsJobBefore(box *model.ModelBox) bool {
 		return false
 	}
 	hash, err := modelboxrender.PodsHash(served)
-	return err == nil && modelboxrender.NeedsBefore(served, hash)
+	return err == nil && modelboxrender.NeedsJob(served, modelv1.JobBefore, served.Status.Rollout, hash)
 }
 
 // rolls says how an update replaces pods, which are so many. because ends the sentence.
