@@ -20,6 +20,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	gatewayfake "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned/fake"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
 	modelfake "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
@@ -118,10 +119,17 @@ func TestControllersShareTheirInformers(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		want := []string{
-			"list configmaps", "list daemonsets", "list deployments", "list events", "list events", "list horizontalpodautoscalers", "list horizontalpodautoscalers", "list ingressclasses", "list ingresses", "list jobs", "list modelboxes", "list persistentvolumeclaims", "list poddisruptionbudgets", "list pods", "list services", "list statefulsets",
-			"watch configmaps", "watch daemonsets", "watch deployments", "watch events", "watch events", "watch horizontalpodautoscalers", "watch horizontalpodautoscalers", "watch ingressclasses", "watch ingresses", "watch jobs", "watch modelboxes", "watch persistentvolumeclaims", "watch poddisruptionbudgets", "watch pods", "watch services", "watch statefulsets",
+		resources := []string{"modelboxes", "pods", "jobs", "ingressclasses", "horizontalpodautoscalers", "events", "events"}
+		for _, kind := range childkinds.All() {
+			if !kind.IsOptional {
+				resources = append(resources, kind.Resource)
+			}
 		}
+		var want []string
+		for _, resource := range resources {
+			want = append(want, "list "+resource, "watch "+resource)
+		}
+		slices.Sort(want)
 		got := append(reads(modelClient), reads(kubeClient)...)
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -80,13 +80,7 @@ func newModelBoxController(c *Context) (Controller, error) {
 		KubeClient:       c.KubeClient,
 		GatewayClient:    c.GatewayClient,
 		Boxes:            c.Informers.Model.Model().V1().ModelBoxes(),
-		Deployments:      c.Informers.Children.Apps().V1().Deployments(),
-		StatefulSets:     c.Informers.Children.Apps().V1().StatefulSets(),
-		DaemonSets:       c.Informers.Children.Apps().V1().DaemonSets(),
-		Services:         c.Informers.Children.Core().V1().Services(),
-		ConfigMaps:       c.Informers.Children.Core().V1().ConfigMaps(),
-		Claims:           c.Informers.Children.Core().V1().PersistentVolumeClaims(),
-		Ingresses:        c.Informers.Children.Networking().V1().Ingresses(),
+		Children:         c.Informers.Children,
 		IngressClasses:   c.Informers.Kube.Networking().V1().IngressClasses(),
 		Routes:           routes,
 		HostCluster:      c.HostCluster,
@@ -99,10 +93,6 @@ func newModelBoxController(c *Context) (Controller, error) {
 		Recorder:         c.Recorder,
 		Clock:            c.Clock,
 		ConcurrentSyncs:  c.Configuration.ModelBoxController.ConcurrentSyncs,
-
-		ChildAutoscalers:  c.Informers.Children.Autoscaling().V2().HorizontalPodAutoscalers(),
-		DisruptionBudgets: c.Informers.Children.Policy().V1().PodDisruptionBudgets(),
-		Jobs:              c.Informers.Children.Batch().V1().Jobs(),
 	})
 }
 

@@ -16,19 +16,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	appsinformers "k8s.io/client-go/informers/apps/v1"
+	kubeinformers "k8s.io/client-go/informers"
 	autoscalinginformers "k8s.io/client-go/informers/autoscaling/v2"
-	batchinformers "k8s.io/client-go/informers/batch/v1"
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	eventsinformers "k8s.io/client-go/informers/events/v1"
 	networkinginformers "k8s.io/client-go/informers/networking/v1"
-	policyinformers "k8s.io/client-go/informers/policy/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
@@ -84,21 +83,13 @@ type ControllerParameters struct {
 	KubeClient    kubernetes.Interface
 	GatewayClient gatewayclient.Interface
 
-	Boxes          modelinformers.ModelBoxInformer
-	Deployments    appsinformers.DeploymentInformer
-	StatefulSets   appsinformers.StatefulSetInformer
-	DaemonSets     appsinformers.DaemonSetInformer
-	Services       coreinformers.ServiceInformer
-	ConfigMaps     coreinformers.ConfigMapInformer
-	Claims         coreinformers.PersistentVolumeClaimInformer
-	Ingresses      networkinginformers.IngressInformer
+	Boxes modelinformers.ModelBoxInformer
+	// Children caches the children and the Jobs of boxes.
+	Children       kubeinformers.SharedInformerFactory
+	Pods           coreinformers.PodInformer
 	IngressClasses networkinginformers.IngressClassInformer
-	// ChildAutoscalers are the autoscalers that boxes have made, Autoscalers are all autoscalers.
-	ChildAutoscalers  autoscalinginformers.HorizontalPodAutoscalerInformer
-	Autoscalers       autoscalinginformers.HorizontalPodAutoscalerInformer
-	DisruptionBudgets policyinformers.PodDisruptionBudgetInformer
-	Jobs              batchinformers.JobInformer
-	Pods              coreinformers.PodInformer
+	// Autoscalers are all autoscalers, those of users as well.
+	Autoscalers autoscalinginformers.HorizontalPodAutoscalerInformer
 	// HostCluster knows which fields of children the cluster knows. Nil: it is taken to know all.
 	HostCluster *hostcluster.Cluster
 	// Routes is the informer that NewRouteInformer returns.
@@ -126,7 +117,6 @@ func New(p ControllerParameters) (*Controller, error) {
 		modelClient:    p.ModelClient,
 		kubeClient:     p.KubeClient,
 		boxLister:      p.Boxes.Lister(),
-		ingresses:      p.Ingresses.Informer().GetIndexer(),
 		ingressClasses: p.IngressClasses.Informer(),
 		pods:           p.Pods.Informer().GetIndexer(),
 		autoscalers:    p.Autoscalers.Informer().GetIndexer(),
@@ -136,26 +126,14 @@ func New(p ControllerParameters) (*Controller, error) {
 		unrecorded:     reconciler.NewMemory[bool](),
 		metrics:        processMetrics(),
 	}
-	configMaps := kinds.ConfigMapKind(p.KubeClient, p.ConfigMaps.Informer(), c.pods)
-	claims := kinds.ClaimKind(p.KubeClient, p.Claims.Informer(), c.pods)
-	deployments := kinds.DeploymentKind(p.KubeClient, p.Deployments.Informer())
-	workloads := []*children.Kind{
-		deployments,
-		kinds.StatefulSetKind(p.KubeClient, p.StatefulSets.Informer()),
-		kinds.DaemonSetKind(p.KubeClient, p.DaemonSets.Informer()),
-	}
-	// Pods that start get the files that there are, and need their volumes.
-	for _, workload := range workloads {
-		workload.Prerequisites = []*children.Kind{configMaps, claims}
-		workload.Relies = kinds.MountsClaim
-	}
-	c.kinds = slices.Concat([]*children.Kind{configMaps, claims}, workloads, []*children.Kind{
-		kinds.ServiceKind(p.KubeClient, p.Services.Informer()),
-		kinds.IngressKind(p.KubeClient, p.Ingresses.Informer()),
-		kinds.RouteKind(p.GatewayClient, p.Routes),
-		kinds.AutoscalerKind(p.KubeClient, p.ChildAutoscalers.Informer()),
-		kinds.DisruptionBudgetKind(p.KubeClient, p.DisruptionBudgets.Informer()),
+	c.kinds = kinds.New(kinds.Sources{
+		KubeClient:    p.KubeClient,
+		GatewayClient: p.GatewayClient,
+		Children:      p.Children,
+		Routes:        p.Routes,
+		Pods:          c.pods,
 	})
+	c.ingresses = c.kind(childkinds.Ingress).Informer.GetIndexer()
 	if p.HostCluster != nil {
 		for _, kind := range c.kinds {
 			kind.Known = p.HostCluster.Known
@@ -194,12 +172,12 @@ func New(p ControllerParameters) (*Controller, error) {
 		ForgetChildren: func(box types.NamespacedName) { c.children.Forget(box) },
 		Wait:           func() { c.children.Wait() },
 	})
-	c.storage = storage.New(c.For, c.kubeClient, p.Claims.Informer().GetIndexer())
+	c.storage = storage.New(c.For, c.kubeClient, c.kind(childkinds.PersistentVolumeClaim).Informer.GetIndexer())
 	if p.Prometheus != nil {
 		p.Prometheus = &countingPrometheus{p.Prometheus, c.metrics.prometheusQueries}
 	}
-	c.rollouts = rollouts.New(c.For, c.kubeClient, c.kinds, p.Jobs.Informer().GetIndexer(), p.Prometheus)
-	deployments.Written = c.rollouts.Record.Annotated
+	c.rollouts = rollouts.New(c.For, c.kubeClient, c.kinds, p.Children.Batch().V1().Jobs().Informer().GetIndexer(), p.Prometheus)
+	c.kind(childkinds.Deployment).Written = c.rollouts.Record.Annotated
 	c.setEngine(c.newEngine())
 	if err := c.watch(&p); err != nil {
 		return nil, err
@@ -237,7 +215,7 @@ func (c *Controller) watch(p *ControllerParameters) error {
 		return err
 	}
 	// Without the permission, only boxes with Jobs are not Applied.
-	if err := c.Watch(batchv1.Resource("jobs"), c.Caches.AddOptional, p.Jobs.Informer(), c.Queue.Handler(c.children.OwnerOf)); err != nil {
+	if err := c.Watch(batchv1.Resource("jobs"), c.Caches.AddOptional, p.Children.Batch().V1().Jobs().Informer(), c.Queue.Handler(c.children.OwnerOf)); err != nil {
 		return err
 	}
 	if err := c.Watch(autoscalingv2.Resource("horizontalpodautoscalers"), c.Caches.AddRequired, p.Autoscalers.Informer(), c.Queue.Handler(kinds.ScaledBox)); err != nil {
@@ -260,16 +238,16 @@ func (c *Controller) addIndexes(p *ControllerParameters) error {
 			}
 		}
 	}
-	if err := informers.AddIndex(p.Ingresses.Informer(), kinds.ByClassWithAddress, kinds.ClassWithAddress); err != nil {
+	if err := informers.AddIndex(c.kind(childkinds.Ingress).Informer, kinds.ByClassWithAddress, kinds.ClassWithAddress); err != nil {
 		return fmt.Errorf("indexing ingresses: %w", err)
 	}
-	if err := informers.AddIndex(p.Claims.Informer(), kinds.ByBox, indexBy(modelboxapply.ClaimedFor)); err != nil {
+	if err := informers.AddIndex(c.kind(childkinds.PersistentVolumeClaim).Informer, kinds.ByBox, indexBy(modelboxapply.ClaimedFor)); err != nil {
 		return fmt.Errorf("indexing claims: %w", err)
 	}
 	if err := informers.AddIndex(p.Pods.Informer(), kinds.ByBox, indexBy(kinds.PodBoxKey)); err != nil {
 		return fmt.Errorf("indexing pods: %w", err)
 	}
-	if err := informers.AddIndex(p.Jobs.Informer(), kinds.ByBox, indexBy(c.children.OwnerOf)); err != nil {
+	if err := informers.AddIndex(p.Children.Batch().V1().Jobs().Informer(), kinds.ByBox, indexBy(c.children.OwnerOf)); err != nil {
 		return fmt.Errorf("indexing jobs: %w", err)
 	}
 	if err := informers.AddIndex(p.Autoscalers.Informer(), autoscaling.ByTarget, autoscaling.TargetKeys); err != nil {
@@ -295,6 +273,11 @@ func indexBy(key func(metav1.Object) (types.NamespacedName, bool)) cache.IndexFu
 		}
 		return nil, nil
 	}
+}
+
+// kind returns the kind of children of a row of the table.
+func (c *Controller) kind(row childkinds.Kind) *children.Kind {
+	return c.kinds[slices.IndexFunc(c.kinds, func(kind *children.Kind) bool { return kind.GroupVersionKind == row.GroupVersionKind })]
 }
 
 // newConsistencyStore returns a store that waits for the caches of boxes and of their children.

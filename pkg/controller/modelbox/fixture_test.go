@@ -99,13 +99,7 @@ func (f *testController) newController(t testing.TB) {
 		KubeClient:       f.cluster,
 		GatewayClient:    f.gateway,
 		Boxes:            f.informers.Model.Model().V1().ModelBoxes(),
-		Deployments:      f.informers.Children.Apps().V1().Deployments(),
-		StatefulSets:     f.informers.Children.Apps().V1().StatefulSets(),
-		DaemonSets:       f.informers.Children.Apps().V1().DaemonSets(),
-		Services:         f.informers.Children.Core().V1().Services(),
-		ConfigMaps:       f.informers.Children.Core().V1().ConfigMaps(),
-		Claims:           f.informers.Children.Core().V1().PersistentVolumeClaims(),
-		Ingresses:        f.informers.Children.Networking().V1().Ingresses(),
+		Children:         f.informers.Children,
 		IngressClasses:   f.informers.Kube.Networking().V1().IngressClasses(),
 		Routes:           f.routes,
 		Pods:             f.informers.Pods.Core().V1().Pods(),
@@ -117,10 +111,6 @@ func (f *testController) newController(t testing.TB) {
 		Recorder:         recorder,
 		Clock:            clock.RealClock{},
 		ConcurrentSyncs:  1,
-
-		ChildAutoscalers:  f.informers.Children.Autoscaling().V2().HorizontalPodAutoscalers(),
-		DisruptionBudgets: f.informers.Children.Policy().V1().PodDisruptionBudgets(),
-		Jobs:              f.informers.Children.Batch().V1().Jobs(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
-// AutoscalerKind returns the autoscalers of boxes as a kind of children.
-func AutoscalerKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+// autoscalerKind returns the autoscalers of boxes as a kind of children.
+func autoscalerKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
 	return children.NewKind(modelboxapply.Kind(childkinds.HorizontalPodAutoscaler), informer,
 		func(namespace string) children.Client[*autoscalingv2.HorizontalPodAutoscaler] {
 			return cluster.AutoscalingV2().HorizontalPodAutoscalers(namespace)

@@ -23,9 +23,9 @@ var (
 	ClaimResource = childkinds.PersistentVolumeClaim.GroupResource()
 )
 
-// ClaimKind returns the PersistentVolumeClaims of boxes as a kind of children: those that the pods of a Deployment share. Pods are
+// claimKind returns the PersistentVolumeClaims of boxes as a kind of children: those that the pods of a Deployment share. Pods are
 // indexed by their box.
-func ClaimKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer, pods cache.Indexer) *children.Kind {
+func claimKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer, pods cache.Indexer) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.PersistentVolumeClaim), informer,
 		func(namespace string) children.Client[*corev1.PersistentVolumeClaim] {
 			return cluster.CoreV1().PersistentVolumeClaims(namespace)
@@ -52,8 +52,8 @@ func isVolumeOfClaim(claim string) func(corev1.Volume) bool {
 	}
 }
 
-// MountsClaim returns whether a prerequisite of the workload is a claim that its pods mount.
-func MountsClaim(live, prerequisite children.Object) bool {
+// mountsClaim returns whether a prerequisite of the workload is a claim that its pods mount.
+func mountsClaim(live, prerequisite children.Object) bool {
 	workload := AsWorkload(live)
 	_, isClaim := prerequisite.(*corev1.PersistentVolumeClaim)
 	return workload != nil && isClaim && slices.ContainsFunc(workload.PodTemplate().Spec.Volumes, isVolumeOfClaim(prerequisite.GetName()))

@@ -22,8 +22,8 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// ConfigMapKind returns the ConfigMaps of boxes as a kind of children. Pods are indexed by their box.
-func ConfigMapKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer, pods cache.Indexer) *children.Kind {
+// configMapKind returns the ConfigMaps of boxes as a kind of children. Pods are indexed by their box.
+func configMapKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer, pods cache.Indexer) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.ConfigMap), informer,
 		func(namespace string) children.Client[*corev1.ConfigMap] {
 			return cluster.CoreV1().ConfigMaps(namespace)

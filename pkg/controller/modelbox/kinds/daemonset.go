@@ -18,8 +18,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
-// DaemonSetKind returns the DaemonSets of boxes as a kind of children.
-func DaemonSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+// daemonSetKind returns the DaemonSets of boxes as a kind of children.
+func daemonSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.DaemonSet), informer,
 		func(namespace string) children.Client[*appsv1.DaemonSet] {
 			return cluster.AppsV1().DaemonSets(namespace)

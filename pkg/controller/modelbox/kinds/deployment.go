@@ -23,8 +23,8 @@ import (
 // DeploymentRevision is the annotation that the Deployment controller counts rollouts in.
 const DeploymentRevision = "deployment.kubernetes.io/revision"
 
-// DeploymentKind returns the Deployments of boxes as a kind of children.
-func DeploymentKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+// deploymentKind returns the Deployments of boxes as a kind of children.
+func deploymentKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.Deployment), informer,
 		func(namespace string) children.Client[*appsv1.Deployment] {
 			return cluster.AppsV1().Deployments(namespace)

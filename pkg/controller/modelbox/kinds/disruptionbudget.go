@@ -13,8 +13,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
-// DisruptionBudgetKind returns the disruption budgets of boxes as a kind of children.
-func DisruptionBudgetKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+// disruptionBudgetKind returns the disruption budgets of boxes as a kind of children.
+func disruptionBudgetKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
 	return children.NewKind(modelboxapply.Kind(childkinds.PodDisruptionBudget), informer,
 		func(namespace string) children.Client[*policyv1.PodDisruptionBudget] {
 			return cluster.PolicyV1().PodDisruptionBudgets(namespace)

@@ -24,8 +24,8 @@ import (
 // IngressClassAnnotation names the class of an Ingress that has no field for it.
 const IngressClassAnnotation = "kubernetes.io/ingress.class"
 
-// IngressKind returns the Ingresses of boxes as a kind of children.
-func IngressKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+// ingressKind returns the Ingresses of boxes as a kind of children.
+func ingressKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.Ingress), informer,
 		func(namespace string) children.Client[*networkingv1.Ingress] {
 			return cluster.NetworkingV1().Ingresses(namespace)

@@ -43,8 +43,8 @@ func NewRouteInformer(client gatewayclient.Interface) (*informers.Optional, erro
 
 const managedSelector = render.ManagedByLabel + "=" + render.ManagedBy
 
-// RouteKind returns the HTTPRoutes of boxes as a kind of children.
-func RouteKind(client gatewayclient.Interface, informer *informers.Optional) *children.Kind {
+// routeKind returns the HTTPRoutes of boxes as a kind of children.
+func routeKind(client gatewayclient.Interface, informer *informers.Optional) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.HTTPRoute), informer,
 		func(namespace string) children.Client[*gatewayv1.HTTPRoute] {
 			return client.GatewayV1().HTTPRoutes(namespace)

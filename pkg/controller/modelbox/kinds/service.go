@@ -14,8 +14,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
-// ServiceKind returns the Services of boxes as a kind of children.
-func ServiceKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+// serviceKind returns the Services of boxes as a kind of children.
+func serviceKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.Service), informer,
 		func(namespace string) children.Client[*corev1.Service] { return cluster.CoreV1().Services(namespace) })
 	kind.PreservedFields = fieldpath.NewSet(

@@ -30,8 +30,8 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// StatefulSetKind returns the StatefulSets of boxes as a kind of children.
-func StatefulSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
+// statefulSetKind returns the StatefulSets of boxes as a kind of children.
+func statefulSetKind(cluster kubernetes.Interface, informer cache.SharedIndexInformer) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.StatefulSet), informer,
 		func(namespace string) children.Client[*appsv1.StatefulSet] {
 			return cluster.AppsV1().StatefulSets(namespace)

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kinds
+
+import (
+	"slices"
+
+	kubeinformers "k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+)
+
+// Sources are the clients that write the children of boxes, and the informers that cache them.
+type Sources struct {
+	KubeClient    kubernetes.Interface
+	GatewayClient gatewayclient.Interface
+	// Children caches the children of every kind that is in the API of Kubernetes.
+	Children kubeinformers.SharedInformerFactory
+	// Routes is the informer that NewRouteInformer returns.
+	Routes *informers.Optional
+	// Pods caches the pods of boxes.
+	Pods cache.Indexer
+}
+
+// New returns the kinds of the children of boxes, in the order in which a reconcile writes them.
+func New(s Sources) []*children.Kind {
+	configMaps := configMapKind(s.KubeClient, s.Children.Core().V1().ConfigMaps().Informer(), s.Pods)
+	claims := claimKind(s.KubeClient, s.Children.Core().V1().PersistentVolumeClaims().Informer(), s.Pods)
+	workloads := []*children.Kind{
+		deploymentKind(s.KubeClient, s.Children.Apps().V1().Deployments().Informer()),
+		statefulSetKind(s.KubeClient, s.Children.Apps().V1().StatefulSets().Informer()),
+		daemonSetKind(s.KubeClient, s.Children.Apps().V1().DaemonSets().Informer()),
+	}
+	// A pod reads the files that exist when it starts, and cannot start without its volumes.
+	for _, workload := range workloads {
+		workload.Prerequisites = []*children.Kind{configMaps, claims}
+		workload.Relies = mountsClaim
+	}
+	return slices.Concat([]*children.Kind{configMaps, claims}, workloads, []*children.Kind{
+		serviceKind(s.KubeClient, s.Children.Core().V1().Services().Informer()),
+		ingressKind(s.KubeClient, s.Children.Networking().V1().Ingresses().Informer()),
+		routeKind(s.GatewayClient, s.Routes),
+		autoscalerKind(s.KubeClient, s.Children.Autoscaling().V2().HorizontalPodAutoscalers().Informer()),
+		disruptionBudgetKind(s.KubeClient, s.Children.Policy().V1().PodDisruptionBudgets().Informer()),
+	})
+}
