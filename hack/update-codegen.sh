@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Generates everything that is generated: protobuf, deepcopy, defaults and conversions beside the API types;
-# OpenAPI, clientset, informers, listers and apply configurations in pkg/generated. The generators are those of
-# k8s.io/code-generator at the version in go.mod.
+# Generates protobuf, deepcopy, defaults and conversions beside the API types, and OpenAPI, clientset, informers, listers and apply
+# configurations in pkg/generated. The generators come from k8s.io/code-generator, at the version in go.mod. It also writes the rules
+# of the children of boxes into the manifests, and the templates of the chart that repeat a manifest.
 
 set -o errexit -o nounset -o pipefail
 
@@ -102,6 +102,8 @@ kube::codegen::gen_client \
   --output-dir pkg/generated \
   --output-pkg "${module}/pkg/generated" \
   pkg/apis
+
+go run ./hack/manifests artifacts
 
 # Since which version of Kubernetes there are the fields of children that not every supported one has.
 introduced=$(go run ./hack/host-fields)

@@ -13,12 +13,12 @@ copy="${PWD}/_output/verify-codegen"
 rm -rf "${copy}"
 mkdir -p "${copy}"
 trap 'rm -rf "${copy}"' EXIT
-cp -R go.mod go.sum hack pkg "${copy}"
+cp -R go.mod go.sum artifacts hack pkg "${copy}"
 rm -rf "${copy}/hack/localcluster" "${copy}/hack/clients" "${copy}/hack/bench"
 
 "${copy}/hack/update-codegen.sh" >"${copy}/log" 2>&1 || { cat "${copy}/log"; exit 1; }
 
-for path in pkg hack/api-violations.list; do
+for path in pkg artifacts hack/api-violations.list; do
   if ! diff -ru "${path}" "${copy}/${path}"; then
     echo "ERROR: generated files are stale, run: make generate"
     exit 1

@@ -22,7 +22,7 @@ import (
 const reviewsAtOnce = 16
 
 // wanted are the permissions of the server in all namespaces, the rules of its ClusterRole in artifacts/base/rbac.yaml.
-var wanted = []rbacv1.PolicyRule{
+var wanted = slices.Concat([]rbacv1.PolicyRule{
 	rule("", "get,list,watch", "namespaces"),
 	rule("admissionregistration.k8s.io", "list,watch", "mutatingwebhookconfigurations", "validatingwebhookconfigurations",
 		"mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "validatingadmissionpolicies", "validatingadmissionpolicybindings"),
@@ -30,19 +30,13 @@ var wanted = []rbacv1.PolicyRule{
 	rule("", "update", "resourcequotas/status"),
 	rule("flowcontrol.apiserver.k8s.io", "list,watch", "flowschemas", "prioritylevelconfigurations"),
 	rule("flowcontrol.apiserver.k8s.io", "patch", "flowschemas/status"),
-	childRule(childkinds.Deployment, childkinds.StatefulSet, childkinds.DaemonSet),
-	childRule(childkinds.Service, childkinds.ConfigMap),
+}, childRules(), []rbacv1.PolicyRule{
 	rule("batch", "get,list,watch,create,delete", "jobs"),
 	rule("apps", "list", "replicasets"),
-	childRule(childkinds.Ingress),
 	rule("networking.k8s.io", "list,watch", "ingressclasses"),
-	childRule(childkinds.HTTPRoute),
-	childRule(childkinds.HorizontalPodAutoscaler),
-	childRule(childkinds.PodDisruptionBudget),
 	rule("discovery.k8s.io", children, "endpointslices"),
 	rule("k8s.cni.cncf.io", children, "network-attachment-definitions"),
 	rule("apps", children, "controllerrevisions"),
-	childRule(childkinds.PersistentVolumeClaim),
 	rule("storage.k8s.io", "get", "storageclasses"),
 	rule("", "delete", "pods"),
 	rule("model.github.com", "update", "modelboxes/finalizers", "modelstacks/finalizers", "networks/finalizers"),
@@ -52,7 +46,7 @@ var wanted = []rbacv1.PolicyRule{
 		APIGroups: []string{"apiregistration.k8s.io"}, Resources: []string{"apiservices"}, ResourceNames: []string{apiServiceName},
 		Verbs: []string{"get", "list", "watch", "patch"},
 	},
-}
+})
 
 // children are the verbs for what stacks and networks become.
 var children = strings.Join(childkinds.Verbs(), ",")
@@ -61,13 +55,17 @@ func rule(group, verbs string, resources ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: strings.Split(verbs, ",")}
 }
 
-// childRule is the rule for kinds of one group that boxes become.
-func childRule(kinds ...childkinds.Kind) rbacv1.PolicyRule {
-	rule := rbacv1.PolicyRule{APIGroups: []string{kinds[0].Group}, Verbs: childkinds.Verbs()}
-	for _, kind := range kinds {
-		rule.Resources = append(rule.Resources, kind.Resource)
+// childRules returns a rule for the children of boxes of each API group.
+func childRules() []rbacv1.PolicyRule {
+	var rules []rbacv1.PolicyRule
+	for _, kinds := range childkinds.ByGroup() {
+		var resources []string
+		for _, kind := range kinds {
+			resources = append(resources, kind.Resource)
+		}
+		rules = append(rules, rule(kinds[0].Group, children, resources...))
 	}
-	return rule
+	return rules
 }
 
 // checkPermissions asks the cluster whether the servers may do what they do.

@@ -6,6 +6,7 @@ package childkinds
 
 import (
 	"reflect"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -96,6 +97,23 @@ func All() []Kind {
 		Deployment, StatefulSet, DaemonSet, Service, ConfigMap, PersistentVolumeClaim, Ingress, HTTPRoute, HorizontalPodAutoscaler,
 		PodDisruptionBudget,
 	}
+}
+
+// ByGroup returns the table by API group, without the kinds to leave out. Groups and kinds have the order of the table.
+func ByGroup(without ...Kind) [][]Kind {
+	var groups [][]Kind
+	for _, kind := range All() {
+		if slices.Contains(without, kind) {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(group []Kind) bool { return group[0].Group == kind.Group })
+		if i < 0 {
+			groups = append(groups, []Kind{kind})
+		} else {
+			groups[i] = append(groups[i], kind)
+		}
+	}
+	return groups
 }
 
 // ByGroupVersionKind returns the row of a kind, false if boxes have no children of it.
