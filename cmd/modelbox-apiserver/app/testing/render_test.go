@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -25,6 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 	"sigs.k8s.io/yaml"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/fuzzer"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
@@ -42,35 +44,40 @@ const (
 	applyTimeout = 10 * time.Minute
 )
 
-// childLists are the collections that the controllers read. There is nothing in them.
-var childLists = map[string]metav1.TypeMeta{
-	"/api/v1/pods":                   {APIVersion: "v1", Kind: "PodList"},
-	"/api/v1/services":               {APIVersion: "v1", Kind: "ServiceList"},
-	"/api/v1/configmaps":             {APIVersion: "v1", Kind: "ConfigMapList"},
-	"/api/v1/persistentvolumeclaims": {APIVersion: "v1", Kind: "PersistentVolumeClaimList"},
-	"/apis/apps/v1/deployments":      {APIVersion: "apps/v1", Kind: "DeploymentList"},
-	"/apis/apps/v1/statefulsets":     {APIVersion: "apps/v1", Kind: "StatefulSetList"},
-	"/apis/apps/v1/daemonsets":       {APIVersion: "apps/v1", Kind: "DaemonSetList"},
-
-	"/apis/networking.k8s.io/v1/ingresses":          {APIVersion: "networking.k8s.io/v1", Kind: "IngressList"},
-	"/apis/networking.k8s.io/v1/ingressclasses":     {APIVersion: "networking.k8s.io/v1", Kind: "IngressClassList"},
-	"/apis/autoscaling/v2/horizontalpodautoscalers": {APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscalerList"},
-	"/apis/batch/v1/jobs":                           {APIVersion: "batch/v1", Kind: "JobList"},
-	"/apis/policy/v1/poddisruptionbudgets":          {APIVersion: "policy/v1", Kind: "PodDisruptionBudgetList"},
-	"/apis/discovery.k8s.io/v1/endpointslices":      {APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSliceList"},
-	"/apis/events.k8s.io/v1/events":                 {APIVersion: "events.k8s.io/v1", Kind: "EventList"},
-	"/apis/apps/v1/controllerrevisions":             {APIVersion: "apps/v1", Kind: "ControllerRevisionList"},
+// childLists returns the collections that the controllers read, by path. The cluster has no objects of them.
+func childLists() map[string]metav1.TypeMeta {
+	lists := map[string]metav1.TypeMeta{}
+	for _, kind := range childkinds.All() {
+		if kind.IsOptional {
+			continue
+		}
+		prefix := "/apis/" + kind.Group
+		if kind.Group == "" {
+			prefix = "/api"
+		}
+		lists[prefix+"/"+kind.Version+"/"+kind.Resource] = metav1.TypeMeta{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind + "List"}
+	}
+	maps.Copy(lists, map[string]metav1.TypeMeta{
+		"/api/v1/pods": {APIVersion: "v1", Kind: "PodList"},
+		"/apis/networking.k8s.io/v1/ingressclasses": {APIVersion: "networking.k8s.io/v1", Kind: "IngressClassList"},
+		"/apis/batch/v1/jobs":                       {APIVersion: "batch/v1", Kind: "JobList"},
+		"/apis/discovery.k8s.io/v1/endpointslices":  {APIVersion: "discovery.k8s.io/v1", Kind: "EndpointSliceList"},
+		"/apis/events.k8s.io/v1/events":             {APIVersion: "events.k8s.io/v1", Kind: "EventList"},
+		"/apis/apps/v1/controllerrevisions":         {APIVersion: "apps/v1", Kind: "ControllerRevisionList"},
+	})
+	return lists
 }
 
 // appliedChildren keeps what the controllers apply to a cluster that takes it and shows none of it.
 type appliedChildren struct {
+	lists  map[string]metav1.TypeMeta
 	mu     sync.Mutex
 	bodies map[string][]byte
 }
 
 // ServeHTTP serves the cluster.
 func (a *appliedChildren) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	list, isList := childLists[r.URL.Path]
+	list, isList := a.lists[r.URL.Path]
 	isMetadata := strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadata")
 	switch {
 	case r.URL.Path == "/version":
@@ -130,7 +137,7 @@ func TestRenderIsWhatIsApplied(t *testing.T) {
 			t.Fatalf("%s: %v", renderedVariable, err)
 		}
 	}
-	cluster := &appliedChildren{bodies: map[string][]byte{}}
+	cluster := &appliedChildren{lists: childLists(), bodies: map[string][]byte{}}
 	host := httptest.NewServer(cluster)
 	t.Cleanup(func() {
 		host.CloseClientConnections()
@@ -155,7 +162,7 @@ func TestRenderIsWhatIsApplied(t *testing.T) {
 			if err := child.UnmarshalJSON(item.Raw); err != nil {
 				t.Fatal(err)
 			}
-			if child.GetKind() == "HTTPRoute" {
+			if child.GetKind() == childkinds.HTTPRoute.Kind {
 				continue // the cluster does not serve them
 			}
 			applied := cluster.of(childKey(child))
@@ -169,9 +176,9 @@ func TestRenderIsWhatIsApplied(t *testing.T) {
 		}
 	}
 	t.Logf("compared %v", compared)
-	for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet", "Service", "ConfigMap", "PersistentVolumeClaim", "Ingress", "HorizontalPodAutoscaler", "PodDisruptionBudget"} {
-		if compared[kind] == 0 {
-			t.Errorf("no %s was compared", kind)
+	for _, kind := range childkinds.All() {
+		if !kind.IsOptional && compared[kind.Kind] == 0 {
+			t.Errorf("no %s was compared", kind.Kind)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package validation
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childfields"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -26,22 +28,15 @@ func validateIgnoreDrift(spec *model.ModelBoxSpec, path *field.Path) field.Error
 		return nil
 	}
 	var errs field.ErrorList
-	for _, child := range []struct {
-		kind, field string
-		paths       []string
-	}{
-		{"Deployment", "deployment", ignored.Deployment},
-		{"StatefulSet", "statefulSet", ignored.StatefulSet},
-		{"DaemonSet", "daemonSet", ignored.DaemonSet},
-		{"Service", "service", ignored.Service},
-		{"Ingress", "ingress", ignored.Ingress},
-		{"HTTPRoute", "httpRoute", ignored.HTTPRoute},
-		{"HorizontalPodAutoscaler", "horizontalPodAutoscaler", ignored.HorizontalPodAutoscaler},
-		{"PodDisruptionBudget", "podDisruptionBudget", ignored.PodDisruptionBudget},
-	} {
-		for i, text := range child.paths {
-			if err := checkIgnored(child.kind, text); err != nil {
-				errs = append(errs, field.Invalid(path.Child(child.field).Index(i), text, err.Error()))
+	for _, kind := range childkinds.All() {
+		if kind.IgnoreDrift == "" {
+			continue
+		}
+		// The Go fields have the names of the kinds.
+		paths := reflect.ValueOf(ignored).Elem().FieldByName(kind.Kind).Interface().([]string)
+		for i, text := range paths {
+			if err := checkIgnored(kind.Kind, text); err != nil {
+				errs = append(errs, field.Invalid(path.Child(kind.IgnoreDrift).Index(i), text, err.Error()))
 			}
 		}
 	}
