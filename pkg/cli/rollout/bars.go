@@ -166,7 +166,7 @@ func (v *boxView) deadline() time.Time {
 			}
 		}
 	}
-	return last.Add(time.Duration(ptr.Deref(v.box.Spec.ProgressDeadlineSeconds, modelv1.DefaultProgressDeadlineSeconds)) * time.Second)
+	return last.Add(helper.ProgressDeadline(v.box))
 }
 
 // hasRunningJob returns whether the rollout waits for a Job, which has its own deadline.

@@ -26,6 +26,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
@@ -361,7 +362,7 @@ func TestFailedRollouts(t *testing.T) {
 					r.settle(t)
 					if failure.deadline {
 						check(t, "phase before the deadline", modelv1.RolloutProgressing, r.rollout(t).Phase)
-						r.step(rollouts.ProgressDeadline)
+						r.step(helper.DefaultProgressDeadline)
 						r.rollOut(t, nil, true)
 						r.settle(t)
 					}
@@ -537,7 +538,7 @@ func TestChangeAfterAMissedDeadline(t *testing.T) {
 				r.settle(t)
 				r.rollOut(t, nil, false)
 				r.settle(t)
-				r.step(rollouts.ProgressDeadline)
+				r.step(helper.DefaultProgressDeadline)
 				r.rollOut(t, nil, true)
 				r.settle(t)
 				check(t, "phase has failed", true, r.rollout(t).Phase.HasFailed())

@@ -18,6 +18,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
@@ -143,7 +144,7 @@ func TestBlockingPodIsDeleted(t *testing.T) {
 			[]string{"Normal DeletedPod Deleted pod web-0 of former revision web-1, which kept the StatefulSet from its update: pod web-0, container web: " + backOff}, false},
 		{"a pod that has just begun to fail", podOfRevision(now, 0, "web-1", unready(ago(time.Second)), noImage), nil, nil, true},
 		{"a pod that runs and may get ready", podOfRevision(now, 0, "web-1", unready(ago(time.Minute))), nil, nil, true},
-		{"a pod that runs and will not get ready", podOfRevision(now, 0, "web-1", unready(ago(rollouts.ProgressDeadline))), deletes,
+		{"a pod that runs and will not get ready", podOfRevision(now, 0, "web-1", unready(ago(helper.DefaultProgressDeadline))), deletes,
 			[]string{"Normal DeletedPod Deleted pod web-0 of former revision web-1, which kept the StatefulSet from its update: pod web-0 is not ready"}, false},
 		{"a pod of the wanted revision", podOfRevision(now, 0, "web-2", unready(ago(time.Hour)), noImage), nil,
 			[]string{"Warning ImagePullBackOff pod web-0, container web: " + backOff}, false},
@@ -161,7 +162,7 @@ func TestBlockingPodIsDeleted(t *testing.T) {
 			}
 			check(t, "requests", row.want, requests)
 			check(t, "events", row.events, f.told())
-			check(t, "requeued", row.requeued, again > 0 && again < rollouts.ProgressDeadline)
+			check(t, "requeued", row.requeued, again > 0 && again < helper.DefaultProgressDeadline)
 			for _, action := range f.cluster.Actions() {
 				if deletion, ok := action.(clienttesting.DeleteAction); ok {
 					preconditions := deletion.GetDeleteOptions().Preconditions

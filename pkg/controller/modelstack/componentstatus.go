@@ -12,14 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 )
-
-// progressDeadline is how long a component that is not held back may make no progress before it counts as stalled, from the last
-// change of the stack. It is the default deadline of the rollout of a box.
-const progressDeadline = time.Duration(modelv1.DefaultProgressDeadlineSeconds) * time.Second
 
 // lastingReasons are the reasons of failures that do not end by waiting.
 var lastingReasons = []string{
@@ -66,7 +63,10 @@ func componentStatus(s *survey, p *progress, result *children.Result, now time.T
 	if last == nil || s.isNewGeneration || hasProgressed(last, &status) {
 		status.LastProgressTime = &metav1.Time{Time: now.Truncate(time.Second)}
 	}
-	return status, stallUnlessProgressing(&status, now)
+	if isJudgedByBox(p) {
+		return status, 0
+	}
+	return status, stallUnlessProgressing(&status, progressDeadline(p), now)
 }
 
 // failureOf returns what keeps a child of the component from being as the stack says, nil where nothing does.
@@ -117,9 +117,25 @@ func hasProgressed(last, now *modelv1.ModelStackComponentStatus) bool {
 	}
 }
 
-// stallUnlessProgressing lets a component stall that has come no nearer for too long. It returns after how long that will be
-// so otherwise, 0 for never.
-func stallUnlessProgressing(status *modelv1.ModelStackComponentStatus, now time.Time) time.Duration {
+// isJudgedByBox returns whether the box of the component decides how long its rollout may take: a step has a pause, and a Job a
+// deadline, that may be longer than the deadline of the rollout.
+func isJudgedByBox(p *progress) bool {
+	return p.isCurrent && p.box != nil && p.box.Status.ObservedGeneration >= p.box.Generation &&
+		p.box.Status.Rollout != nil && p.box.Status.Rollout.Phase == modelv1.RolloutProgressing
+}
+
+// progressDeadline returns how long the component may make no progress before it counts as stalled, from the last change of the
+// stack. It is the deadline for a rollout of its box.
+func progressDeadline(p *progress) time.Duration {
+	if p.box == nil {
+		return helper.DefaultProgressDeadline
+	}
+	return helper.ProgressDeadline(p.box)
+}
+
+// stallUnlessProgressing sets the state of a component to Stalled if it has made no progress for the deadline. Otherwise, it returns
+// the time until then, and 0 for a component that cannot stall.
+func stallUnlessProgressing(status *modelv1.ModelStackComponentStatus, progressDeadline time.Duration, now time.Time) time.Duration {
 	if status.State != modelv1.ComponentProgressing || status.Reason == modelv1.ReasonPaused || status.LastProgressTime == nil {
 		return 0
 	}

@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
@@ -89,10 +90,10 @@ func TestAComponentThatNeverGetsReadyStalls(t *testing.T) {
 	f.reconcile()
 	check(t, "stalled at first", "none", f.condition(modelv1.ConditionStalled))
 	again, err := f.Controller.ReconcileKey(t.Context(), shopKey)
-	if err != nil || again <= 0 || again > progressDeadline {
+	if err != nil || again <= 0 || again > helper.DefaultProgressDeadline {
 		t.Errorf("it is looked at again after %s, %v", again, err)
 	}
-	f.clock.SetTime(f.clock.Now().Add(progressDeadline))
+	f.clock.SetTime(f.clock.Now().Add(helper.DefaultProgressDeadline))
 	f.reconcile()
 	check(t, "stalled", "True ComponentStalled", f.condition(modelv1.ConditionStalled))
 	check(t, "ready", "False ComponentStalled", f.condition(modelv1.ConditionReady))

@@ -4,6 +4,8 @@
 package helper
 
 import (
+	"time"
+
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -14,6 +16,14 @@ const CandidateNameSuffix = "-canary"
 
 // CandidateName returns the name of the candidate Deployment of the box of the name, and of its Service.
 func CandidateName(box string) string { return box + CandidateNameSuffix }
+
+// DefaultProgressDeadline is the progress deadline of a box without one.
+const DefaultProgressDeadline = time.Duration(modelv1.DefaultProgressDeadlineSeconds) * time.Second
+
+// ProgressDeadline returns how long a rollout of the box may make no progress.
+func ProgressDeadline(box *modelv1.ModelBox) time.Duration {
+	return time.Duration(ptr.Deref(box.Spec.ProgressDeadlineSeconds, modelv1.DefaultProgressDeadlineSeconds)) * time.Second
+}
 
 // StepCount returns the number of steps of a rollout with that many in its spec. One of the type BlueGreen without any has one.
 func StepCount(steps int) int32 { return max(1, int32(steps)) }

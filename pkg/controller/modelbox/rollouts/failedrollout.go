@@ -13,8 +13,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
@@ -148,7 +148,7 @@ func exceedsDeadline(box *modelv1.ModelBox, workload kinds.Workload, observed *s
 	case !deployment.Condition(appsv1.DeploymentProgressing).LastUpdateTime.Time.Before(startedAt):
 		return true, 0
 	}
-	left := startedAt.Add(progressDeadlineOf(box)).Sub(observed.Now)
+	left := startedAt.Add(helper.ProgressDeadline(box)).Sub(observed.Now)
 	return left <= 0, max(0, left)
 }
 
@@ -160,9 +160,4 @@ func describeOverdue(box *modelv1.ModelBox, workload kinds.Workload, observed *s
 	}
 	replicas := workload.Replicas()
 	return fmt.Sprintf("%s: %d of %s updated, %d available", overdue, replicas.Updated, kinds.Count(replicas.Desired, "replica", "replicas"), replicas.Available)
-}
-
-// progressDeadlineOf is how long a rollout of the box may make no progress.
-func progressDeadlineOf(box *modelv1.ModelBox) time.Duration {
-	return time.Duration(ptr.Deref(box.Spec.ProgressDeadlineSeconds, modelv1.DefaultProgressDeadlineSeconds)) * time.Second
 }

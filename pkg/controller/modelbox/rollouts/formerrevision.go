@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
@@ -66,7 +67,7 @@ func BlockingPod(set *appsv1.StatefulSet, pods []*corev1.Pod, now time.Time) *co
 // on its data.
 func timeToRecover(failure *status.PodFailure) time.Duration {
 	if failure == nil || slices.Contains([]string{status.ContainersNotReady, status.ContainerCreating, modelv1.ReasonProgressing}, failure.Reason) {
-		return ProgressDeadline
+		return helper.DefaultProgressDeadline
 	}
 	return status.StartTimeout
 }

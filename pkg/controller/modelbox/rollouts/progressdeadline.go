@@ -9,14 +9,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
-
-// ProgressDeadline is how long a workload may make no progress where the box says nothing else, as a Deployment.
-const ProgressDeadline = time.Duration(modelv1.DefaultProgressDeadlineSeconds) * time.Second
 
 // progressRecord remembers when the workload of each box last came nearer to what it is to be. It is lost with the process. A
 // workload that was overdue in the last status stays overdue, and the time begins again for all others.
@@ -40,7 +38,7 @@ func (r *progressRecord) Observe(box *modelv1.ModelBox, workload kinds.Workload,
 		r.Forget(reconciler.KeyOf(box))
 		return status.Progress{}
 	}
-	deadline := progressDeadlineOf(box)
+	deadline := helper.ProgressDeadline(box)
 	replicas := workload.Replicas()
 	reached := milestone{
 		rollout:   rolloutOf(workload),
