@@ -26,9 +26,9 @@ func (o OwnerID) String() string {
 // IDOf returns what identifies the owner.
 func IDOf(owner metav1.Object) OwnerID { return OwnerID{KeyOf(owner), owner.GetUID()} }
 
-// KeyOf returns the namespace and the name of the owner, by which a queue and caches know it.
-func KeyOf(owner metav1.Object) types.NamespacedName {
-	return types.NamespacedName{Namespace: owner.GetNamespace(), Name: owner.GetName()}
+// KeyOf returns the namespace and the name of an object, which are its key in queues and caches.
+func KeyOf(object metav1.Object) types.NamespacedName {
+	return types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}
 }
 
 // ControllerOf returns the owner that an object names as its controller, in its own namespace and of whatever version of

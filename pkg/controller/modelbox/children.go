@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/autoscaling"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -92,7 +92,7 @@ func (c *Controller) workloadBeside(box *modelv1.ModelBox, workload metav1.Objec
 	}
 	beside.Workload = workload
 	var err error
-	beside.IsScaled, err = autoscaling.IsScaled(c.autoscalers, modelboxrender.WorkloadKind(box).GroupKind(), reconciler.KeyOf(workload))
+	beside.IsScaled, err = autoscaling.IsScaled(c.autoscalers, modelboxrender.WorkloadKind(box).GroupKind(), apply.KeyOf(workload))
 	return beside, err
 }
 
@@ -101,12 +101,12 @@ func (c *Controller) workloadBeside(box *modelv1.ModelBox, workload metav1.Objec
 func (c *Controller) reportUnrecorded(box *modelv1.ModelBox, rendered []*unstructured.Unstructured) {
 	for _, child := range rendered {
 		if _, isRecorded := child.GetAnnotations()[modelv1.RecordAnnotation]; isRecorded {
-			c.unrecorded.Forget(reconciler.KeyOf(box))
+			c.unrecorded.Forget(apply.KeyOf(box))
 			return
 		}
 	}
-	if _, isReported := c.unrecorded.Get(reconciler.KeyOf(box)); !isReported {
-		c.unrecorded.Set(reconciler.KeyOf(box), true)
+	if _, isReported := c.unrecorded.Get(apply.KeyOf(box)); !isReported {
+		c.unrecorded.Set(apply.KeyOf(box), true)
 		c.eventf(box, corev1.EventTypeWarning, "NotRecorded", "Reconcile",
 			"The box is too large to be recorded on its %s, and would not be recovered if its store were lost: its spec has %d bytes", box.Spec.Workload, box.Spec.Size())
 	}

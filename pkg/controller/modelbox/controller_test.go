@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
@@ -47,7 +47,7 @@ func TestPodsAreWatchedByTheLabelThatSelectsThem(t *testing.T) {
 	if !f.Caches.WaitForSync(ctx) {
 		t.Fatal("the informers did not sync")
 	}
-	pods, err := kinds.PodsOf(f.pods, reconciler.KeyOf(box))
+	pods, err := kinds.PodsOf(f.pods, apply.KeyOf(box))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	boxstatus "github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
@@ -32,7 +33,7 @@ func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv
 		return
 	}
 	wasComplete := reconciler.ReasonIn(box.Status.Conditions, modelv1.ConditionProgressing) == modelv1.ReasonRolloutComplete
-	if c.rollouts.Record.Complete(reconciler.KeyOf(box), workload, wasComplete) {
+	if c.rollouts.Record.Complete(apply.KeyOf(box), workload, wasComplete) {
 		c.eventf(box, corev1.EventTypeNormal, "RolloutComplete", "Reconcile", "%s", progressing.Message)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // forgeries are controller references with the UID of webBox that name another object.
@@ -54,7 +53,7 @@ func TestReconcileKeepsAServiceWithAForgedOwnerReference(t *testing.T) {
 			fixture.SetHash(t, box, deployment)
 			f := newTestController(t, box, deployment, forged)
 			f.cache(t, deployment, forged)
-			if _, err := f.ReconcileKey(t.Context(), reconciler.KeyOf(box)); err != nil {
+			if _, err := f.ReconcileKey(t.Context(), apply.KeyOf(box)); err != nil {
 				t.Error(err)
 			}
 			if _, err := f.cluster.CoreV1().Services(forged.Namespace).Get(t.Context(), "web", metav1.GetOptions{}); err != nil {

@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 func TestPodsOf(t *testing.T) {
@@ -33,7 +33,7 @@ func TestPodsOf(t *testing.T) {
 		newPod("mail-a", func(pod *corev1.Pod) { pod.Labels["modelbox"] = "mail" }),
 		newPod("unlabelled", func(pod *corev1.Pod) { pod.Labels = nil }),
 	)
-	pods, err := kinds.PodsOf(f.pods, reconciler.KeyOf(box))
+	pods, err := kinds.PodsOf(f.pods, apply.KeyOf(box))
 	if err != nil {
 		t.Fatal(err)
 	}

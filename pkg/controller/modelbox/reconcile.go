@@ -109,7 +109,7 @@ func (c *Controller) holdsPods(box *modelv1.ModelBox, podsHash func() (string, e
 
 // observe returns what there is of a box after its children were reconciled.
 func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result *children.Result) (*status.Observation, error) {
-	pods, err := kinds.PodsOf(c.pods, reconciler.KeyOf(box))
+	pods, err := kinds.PodsOf(c.pods, apply.KeyOf(box))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 	if err != nil {
 		return nil, err
 	}
-	workload := c.rollouts.Record.Observed(reconciler.KeyOf(box), kinds.AsWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name)))
+	workload := c.rollouts.Record.Observed(apply.KeyOf(box), kinds.AsWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name)))
 	creationFailure, err := c.creationFailure(workload, pods)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 		Failures:        result.Failures,
 		Ignored:         result.Ignored,
 
-		LivenessFailures: c.livenessFailures(ctx, reconciler.KeyOf(box), workload, pods),
+		LivenessFailures: c.livenessFailures(ctx, apply.KeyOf(box), workload, pods),
 	}, nil
 }
 

@@ -14,7 +14,6 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
@@ -31,7 +30,7 @@ func (c *Controller) ensureFinalizer(ctx context.Context, stack *modelv1.ModelSt
 // then lets the stack go, and its record with it. A stack without the finalizer, or whose components are to stay, is left to the
 // garbage collector; of components that stay, there is no record to be kept.
 func (c *Controller) reconcileDeletion(ctx context.Context, stack *modelv1.ModelStack) (time.Duration, error) {
-	if err := c.deleteOrphanedRecords(ctx, reconciler.KeyOf(stack), stack.UID); err != nil {
+	if err := c.deleteOrphanedRecords(ctx, apply.KeyOf(stack), stack.UID); err != nil {
 		return 0, err
 	}
 	if slices.Contains(stack.Finalizers, metav1.FinalizerOrphanDependents) {

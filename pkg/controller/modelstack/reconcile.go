@@ -17,7 +17,7 @@ import (
 
 // reconcile brings one stack nearer to what it says. Its results are those of reconciler.Config.
 func (c *Controller) reconcile(ctx context.Context, stack *modelv1.ModelStack) (time.Duration, error) {
-	if err := c.deleteOrphanedRecords(ctx, reconciler.KeyOf(stack), stack.UID); err != nil {
+	if err := c.deleteOrphanedRecords(ctx, apply.KeyOf(stack), stack.UID); err != nil {
 		return 0, err
 	}
 	if isWritten, err := c.ensureFinalizer(ctx, stack); isWritten || err != nil {

@@ -14,7 +14,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 )
 
 // byNetwork indexes boxes and pods by the namespaces and names of the networks that they use.
@@ -68,7 +68,7 @@ type usage struct {
 
 // usageOf returns the usage of the network as the caches have it.
 func (c *Controller) usageOf(network *modelv1.Network) (*usage, error) {
-	key := reconciler.KeyOf(network)
+	key := apply.KeyOf(network)
 	cidr, err := netip.ParsePrefix(network.Spec.CIDR)
 	if err != nil {
 		return nil, fmt.Errorf("reading the cidr: %w", err)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
@@ -31,7 +32,7 @@ const component = "artifacts/components/pod-debugger"
 // addContainers gives the chosen pods the container, one after the other, and moves them to those that have it. It returns after how
 // long to look again, 0 for not at all. What the cluster refuses is in found then, and is no error.
 func (c *Controller) addContainers(ctx context.Context, debugger *modelv1.PodDebugger, found *survey, pods *podCache) (time.Duration, error) {
-	key := reconciler.KeyOf(debugger)
+	key := apply.KeyOf(debugger)
 	isChosen := map[types.UID]bool{}
 	for _, pod := range found.chosen {
 		isChosen[pod.UID] = true

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
@@ -142,7 +143,7 @@ func (c *Controller) debuggersOf(object metav1.Object) []types.NamespacedName {
 	for _, debugger := range debuggers {
 		selector, err := metav1.LabelSelectorAsSelector(&debugger.Spec.Selector)
 		if err == nil && selector.Matches(labels.Set(pod.Labels)) || hasContainer(pod, poddebuggerrender.ContainerName(debugger)) {
-			keys = append(keys, reconciler.KeyOf(debugger))
+			keys = append(keys, apply.KeyOf(debugger))
 		}
 	}
 	return keys

@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
@@ -20,7 +21,7 @@ import (
 // reconcile brings the pods of one PodDebugger, which may be being deleted, nearer to what it says. Its results are those of
 // reconciler.Config.
 func (c *Controller) reconcile(ctx context.Context, debugger *modelv1.PodDebugger) (time.Duration, error) {
-	key := reconciler.KeyOf(debugger)
+	key := apply.KeyOf(debugger)
 	pods, err := c.pods.get(key.Namespace)
 	if err != nil {
 		return 0, err

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -31,7 +32,7 @@ func (f *For[T, S]) SetFinalizers(ctx context.Context, object T, finalizers []st
 	if err != nil {
 		return fmt.Errorf("writing the finalizers: %w", err)
 	}
-	f.Consistency.WroteAt(KeyOf(object), object.GetUID(), f.Resource, patched.GetResourceVersion())
+	f.Consistency.WroteAt(apply.KeyOf(object), object.GetUID(), f.Resource, patched.GetResourceVersion())
 	return nil
 }
 

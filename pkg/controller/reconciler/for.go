@@ -15,11 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
@@ -103,13 +103,8 @@ func New[T Object[T], S any](config Config[T, S]) *For[T, S] {
 	}
 }
 
-// KeyOf returns the key of an object in the queue.
-func KeyOf(object metav1.Object) types.NamespacedName {
-	return cache.MetaObjectToName(object).AsNamespacedName()
-}
-
 // Key is an argument of queue.Handler for the objects themselves.
-func Key(object metav1.Object) (types.NamespacedName, bool) { return KeyOf(object), true }
+func Key(object metav1.Object) (types.NamespacedName, bool) { return apply.KeyOf(object), true }
 
 // ReconcileKey reconciles the object with that key, or forgets it if it is gone. It returns the results of Reconcile.
 func (f *For[T, S]) ReconcileKey(ctx context.Context, key types.NamespacedName) (time.Duration, error) {

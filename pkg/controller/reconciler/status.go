@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -51,7 +52,7 @@ type unwrittenStatus[S any] struct {
 
 // LastStatus returns the newest status of the object: the one that it has, unless another one is put off. It must not be changed.
 func (f *For[T, S]) LastStatus(object T) *S {
-	if unwritten, isKnown := f.unwritten.Get(KeyOf(object)); isKnown && unwritten.uid == object.GetUID() {
+	if unwritten, isKnown := f.unwritten.Get(apply.KeyOf(object)); isKnown && unwritten.uid == object.GetUID() {
 		return unwritten.status
 	}
 	return f.Status.Of(object)
@@ -60,7 +61,7 @@ func (f *For[T, S]) LastStatus(object T) *S {
 // UpdateStatus writes the status of the object if it differs from the present one. It returns after how long to requeue the object
 // for a write that it put off, 0 for not at all. The status must not be changed afterwards.
 func (f *For[T, S]) UpdateStatus(ctx context.Context, object T, status S) (time.Duration, error) {
-	key, before := KeyOf(object), f.Status.Of(object)
+	key, before := apply.KeyOf(object), f.Status.Of(object)
 	if apiequality.Semantic.DeepEqual(before, &status) {
 		f.unwritten.Forget(key)
 		return 0, nil

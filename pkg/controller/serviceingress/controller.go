@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
@@ -136,11 +137,11 @@ func (c *Controller) watch(p *ControllerParameters) error {
 }
 
 func annotatedService(service metav1.Object) (types.NamespacedName, bool) {
-	return reconciler.KeyOf(service), serviceingressrender.IsAnnotated(service)
+	return apply.KeyOf(service), serviceingressrender.IsAnnotated(service)
 }
 
 // serviceOfBox returns the Service of a box that has an Ingress. It has the name of the box.
 func serviceOfBox(object metav1.Object) (types.NamespacedName, bool) {
 	box, ok := object.(*modelv1.ModelBox)
-	return reconciler.KeyOf(object), ok && box.Spec.Ingress != nil
+	return apply.KeyOf(object), ok && box.Spec.Ingress != nil
 }

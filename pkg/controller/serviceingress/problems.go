@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 )
 
 // problem is why a Service does not have the Ingress that it asks for: the reason of an event and its note.
@@ -23,9 +23,9 @@ type reportedProblem struct {
 // isNewProblem takes note of the problem of a Service, and returns whether it is another one than before.
 func (c *Controller) isNewProblem(service metav1.Object, p problem) bool {
 	reported := reportedProblem{service.GetUID(), p}
-	if last, _ := c.problems.Get(reconciler.KeyOf(service)); last == reported {
+	if last, _ := c.problems.Get(apply.KeyOf(service)); last == reported {
 		return false
 	}
-	c.problems.Set(reconciler.KeyOf(service), reported)
+	c.problems.Set(apply.KeyOf(service), reported)
 	return true
 }

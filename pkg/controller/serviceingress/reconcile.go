@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
@@ -108,9 +109,9 @@ func (c *Controller) settle(service *corev1.Service, known *problem, result *chi
 	}
 	switch {
 	case !serviceingressrender.IsAnnotated(service) && len(result.Failures) == 0:
-		c.forget(reconciler.KeyOf(service))
+		c.forget(apply.KeyOf(service))
 	case known == nil && len(result.Failures) == 0:
-		c.problems.Forget(reconciler.KeyOf(service))
+		c.problems.Forget(apply.KeyOf(service))
 	}
 	if retry, ok := children.RetryAfter(result.Failures); ok {
 		return retry, nil

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
@@ -65,7 +66,7 @@ func (r *Reconciler) observeChecks(ctx context.Context, box *modelv1.ModelBox, s
 		} else if err != nil {
 			return verdict, err
 		}
-		measurement, isStarted := r.measurements.start(ctx, reconciler.KeyOf(box), query, state, observed.Now)
+		measurement, isStarted := r.measurements.start(ctx, apply.KeyOf(box), query, state, observed.Now)
 		if due[i] = measurement; isStarted {
 			started = append(started, measurement)
 		}

@@ -19,9 +19,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 var checksStart = time.Date(2026, time.January, 2, 3, 4, 5, 0, time.UTC)
@@ -282,7 +282,7 @@ func TestLostStatusDoesNotRepeatAQuery(t *testing.T) {
 	if diff := cmp.Diff(first, c.next.Checks); diff != "" || len(c.queries) != 1 {
 		t.Errorf("%d queries, -want +got:\n%s", len(c.queries), diff)
 	}
-	c.measurements.Forget(reconciler.KeyOf(c.box))
+	c.measurements.Forget(apply.KeyOf(c.box))
 	if c.observe(t, time.Minute); len(c.queries) != 2 {
 		t.Errorf("got %q", c.queries)
 	}

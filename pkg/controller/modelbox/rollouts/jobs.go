@@ -18,9 +18,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -87,7 +87,7 @@ func recordJob(rollout *modelv1.ModelBoxRolloutStatus, job modelv1.ModelBoxRollo
 // jobsOf returns the Jobs that the box controls.
 func (r *Reconciler) jobsOf(box *modelv1.ModelBox) []*batchv1.Job {
 	var jobs []*batchv1.Job
-	objects, err := r.jobs.ByIndex(kinds.ByBox, reconciler.KeyOf(box).String())
+	objects, err := r.jobs.ByIndex(kinds.ByBox, apply.KeyOf(box).String())
 	if err != nil {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -61,7 +61,7 @@ func (r *Reconciler) newReplicaSetOf(ctx context.Context, box *modelv1.ModelBox,
 		memory = r.candidateReplicaSets
 	}
 	rollout := rolloutOf(deployment)
-	if known, isKnown := memory.Get(reconciler.KeyOf(box)); isKnown && known.rollout == rollout {
+	if known, isKnown := memory.Get(apply.KeyOf(box)); isKnown && known.rollout == rollout {
 		return known, nil
 	}
 	list, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.ReplicaSetList, error) {
@@ -78,7 +78,7 @@ func (r *Reconciler) newReplicaSetOf(ctx context.Context, box *modelv1.ModelBox,
 		return newReplicaSet{}, nil
 	}
 	newest := newReplicaSet{rollout, list.Items[i].UID, list.Items[i].Labels[appsv1.DefaultDeploymentUniqueLabelKey]}
-	memory.Set(reconciler.KeyOf(box), newest)
+	memory.Set(apply.KeyOf(box), newest)
 	return newest, nil
 }
 

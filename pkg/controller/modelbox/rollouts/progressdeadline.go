@@ -11,6 +11,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
@@ -35,7 +36,7 @@ func NewProgressRecord() *progressRecord {
 // Observe takes note of the workload of the box, which may be nil, and returns how its rollout gets on.
 func (r *progressRecord) Observe(box *modelv1.ModelBox, workload kinds.Workload, now time.Time) status.Progress {
 	if workload == nil || workload.HasProgressDeadline() || !isRollingOut(workload) || isBetweenNodes(box, workload) {
-		r.Forget(reconciler.KeyOf(box))
+		r.Forget(apply.KeyOf(box))
 		return status.Progress{}
 	}
 	deadline := helper.ProgressDeadline(box)
@@ -48,7 +49,7 @@ func (r *progressRecord) Observe(box *modelv1.ModelBox, workload kinds.Workload,
 		surviving: max(0, replicas.Current-replicas.Updated),
 		at:        now,
 	}
-	last, isKnown := r.Get(reconciler.KeyOf(box))
+	last, isKnown := r.Get(apply.KeyOf(box))
 	switch {
 	case !isKnown && wasOverdue(box, replicas):
 		reached.at = now.Add(-deadline)
@@ -58,7 +59,7 @@ func (r *progressRecord) Observe(box *modelv1.ModelBox, workload kinds.Workload,
 	if rollout := box.Status.Rollout; rollout != nil && rollout.StartedAt.After(reached.at) {
 		reached.at = rollout.StartedAt.Time // It is tried again.
 	}
-	r.Set(reconciler.KeyOf(box), reached)
+	r.Set(apply.KeyOf(box), reached)
 	left := deadline - now.Sub(reached.at)
 	return status.Progress{IsOverdue: left <= 0, TimeLeft: max(0, left)}
 }

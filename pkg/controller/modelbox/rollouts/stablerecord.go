@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -39,7 +40,7 @@ func (r *stableRecords) Find(box *modelv1.ModelBox) (string, bool) {
 	if box.Status.Rollout == nil || box.Status.Rollout.Stable == nil {
 		return "", false
 	}
-	known, isKnown := r.Get(reconciler.KeyOf(box))
+	known, isKnown := r.Get(apply.KeyOf(box))
 	if !isKnown || known.podsHash != box.Status.Rollout.Stable.PodsHash {
 		return "", false
 	}
@@ -47,7 +48,7 @@ func (r *stableRecords) Find(box *modelv1.ModelBox) (string, bool) {
 }
 
 func (r *stableRecords) remember(box *modelv1.ModelBox, record string) {
-	r.Set(reconciler.KeyOf(box), stableRecord{box.Status.Rollout.Stable.PodsHash, record})
+	r.Set(apply.KeyOf(box), stableRecord{box.Status.Rollout.Stable.PodsHash, record})
 }
 
 // FindStableRecord looks for the record of the stable pods of the box, before its workload is written that may be all that has it.
@@ -57,7 +58,7 @@ func (r *Reconciler) FindStableRecord(ctx context.Context, box *modelv1.ModelBox
 		return err
 	}
 	if !isNeeded {
-		r.StableRecords.Forget(reconciler.KeyOf(box))
+		r.StableRecords.Forget(apply.KeyOf(box))
 		return nil
 	}
 	if _, isKnown := r.StableRecords.Find(box); isKnown {
@@ -81,7 +82,7 @@ func (r *Reconciler) CachedWorkload(box *modelv1.ModelBox) metav1.Object {
 		if kind.GroupVersionKind != modelboxrender.WorkloadKind(box) {
 			continue
 		}
-		if cached, exists, err := kind.Informer.GetIndexer().GetByKey(reconciler.KeyOf(box).String()); err == nil && exists {
+		if cached, exists, err := kind.Informer.GetIndexer().GetByKey(apply.KeyOf(box).String()); err == nil && exists {
 			return cached.(metav1.Object)
 		}
 	}

@@ -18,9 +18,9 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -101,7 +101,7 @@ func (s *Reconciler) patchClaim(ctx context.Context, box *modelv1.ModelBox, clai
 	if err != nil {
 		return nil, fmt.Errorf("changing PersistentVolumeClaim %s: %w", claim.Name, err)
 	}
-	s.Consistency.WroteAt(reconciler.KeyOf(box), box.UID, kinds.ClaimResource, patched.ResourceVersion)
+	s.Consistency.WroteAt(apply.KeyOf(box), box.UID, kinds.ClaimResource, patched.ResourceVersion)
 	s.Metrics.ChildWritten(kinds.ClaimGVK.Kind, "update")
 	return patched, nil
 }

@@ -13,9 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -30,7 +30,7 @@ func (s *Reconciler) ownDiscardedClaims(ctx context.Context, box *modelv1.ModelB
 	if err != nil || set == nil || set.DeletionTimestamp != nil || !discardsClaims(set) {
 		return err
 	}
-	claims, err := s.claimsOf(reconciler.KeyOf(box))
+	claims, err := s.claimsOf(apply.KeyOf(box))
 	if err != nil {
 		return err
 	}

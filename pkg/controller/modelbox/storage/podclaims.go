@@ -19,8 +19,8 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // GrowPodClaims lets the claims of the pods of a StatefulSet grow to what the box asks for, which their StatefulSet does
@@ -29,7 +29,7 @@ func (s *Reconciler) GrowPodClaims(ctx context.Context, box *modelv1.ModelBox, r
 	if box.Spec.Workload != modelv1.WorkloadStatefulSet || box.Spec.Paused {
 		return nil
 	}
-	claims, err := s.claimsOf(reconciler.KeyOf(box))
+	claims, err := s.claimsOf(apply.KeyOf(box))
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (s *Reconciler) GrowPodClaims(ctx context.Context, box *modelv1.ModelBox, r
 		err := s.refusedGrowths.find(claim.UID, storage.RequestedSize, s.Clock.Now())
 		if err == nil {
 			err = s.growClaim(ctx, box, claim, storage.RequestedSize)
-			err = s.refusedGrowths.answer(reconciler.KeyOf(box), claim.UID, storage.RequestedSize, err, s.Clock.Now())
+			err = s.refusedGrowths.answer(apply.KeyOf(box), claim.UID, storage.RequestedSize, err, s.Clock.Now())
 		}
 		if err := result.fail(err); err != nil {
 			return err
@@ -103,7 +103,7 @@ func (s *Reconciler) PendingClaims(box *modelv1.ModelBox) (map[string]string, er
 	if len(box.Spec.Storage) == 0 {
 		return nil, nil
 	}
-	claims, err := s.claimsOf(reconciler.KeyOf(box))
+	claims, err := s.claimsOf(apply.KeyOf(box))
 	if err != nil {
 		return nil, err
 	}

@@ -17,9 +17,9 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
 // The controller asks the cluster again to let a claim grow after a pause, which doubles from the first to the last of these. No
@@ -107,7 +107,7 @@ func (s *Reconciler) NoteRefusedGrowth(box *modelv1.ModelBox, storage *Result, r
 		if err == nil {
 			continue
 		}
-		noted := s.refusedGrowths.answer(reconciler.KeyOf(box), growth.claim, growth.size, err, s.Clock.Now())
+		noted := s.refusedGrowths.answer(apply.KeyOf(box), growth.claim, growth.size, err, s.Clock.Now())
 		if i := slices.Index(result.Failures, err); i >= 0 {
 			result.Failures[i] = noted
 		}

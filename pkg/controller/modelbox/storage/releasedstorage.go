@@ -15,8 +15,8 @@ import (
 	"k8s.io/klog/v2"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -31,7 +31,7 @@ func (s *Reconciler) releaseStorage(ctx context.Context, box *modelv1.ModelBox, 
 	if err != nil {
 		return err
 	}
-	claims, err := s.claimsOf(reconciler.KeyOf(box))
+	claims, err := s.claimsOf(apply.KeyOf(box))
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (s *Reconciler) retainClaims(ctx context.Context, box *modelv1.ModelBox, se
 	if err != nil {
 		return fmt.Errorf("changing the retention policy of StatefulSet %s: %w", set.Name, err)
 	}
-	s.Consistency.WroteAt(reconciler.KeyOf(box), box.UID, appsv1.Resource("statefulsets"), patched.ResourceVersion)
+	s.Consistency.WroteAt(apply.KeyOf(box), box.UID, appsv1.Resource("statefulsets"), patched.ResourceVersion)
 	s.Metrics.ChildWritten("StatefulSet", "update")
 	klog.FromContext(ctx).V(2).Info("Changed the retention policy of StatefulSet", "statefulSet", klog.KObj(set))
 	return nil
