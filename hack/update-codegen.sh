@@ -30,6 +30,9 @@ external_applyconfigs=$(
   for type in HorizontalPodAutoscalerBehavior MetricSpec; do
     printf 'k8s.io/api/autoscaling/v2.%s:k8s.io/client-go/applyconfigurations/autoscaling/v2,' "${type}"
   done
+  for type in NetworkPolicyEgressRule NetworkPolicyIngressRule; do
+    printf 'k8s.io/api/networking/v1.%s:k8s.io/client-go/applyconfigurations/networking/v1,' "${type}"
+  done
 )
 
 boilerplate="${PWD}/hack/boilerplate.go.txt"
@@ -55,7 +58,7 @@ generate_protobuf() {
     --proto-import "${tree}" \
     --apimachinery-packages "$(printf -- '-k8s.io/%s,' \
       apimachinery/pkg/util/intstr apimachinery/pkg/api/resource apimachinery/pkg/runtime/schema \
-      apimachinery/pkg/runtime apimachinery/pkg/apis/meta/v1 api/core/v1 api/autoscaling/v2 | sed 's/,$//')" \
+      apimachinery/pkg/runtime apimachinery/pkg/apis/meta/v1 api/core/v1 api/autoscaling/v2 api/networking/v1 | sed 's/,$//')" \
     --packages "${module}/pkg/apis/model/v1"
   rm -rf "${tree}"
 }
@@ -64,7 +67,7 @@ generate_protobuf() {
 generate_protobuf
 
 # Inputs from other modules: read their types, write nothing into the module cache.
-readonly_packages=("${KUBE_CODEGEN_READONLY_PKGS[@]}" k8s.io/api/core/v1 k8s.io/api/autoscaling/v1 k8s.io/api/autoscaling/v2)
+readonly_packages=("${KUBE_CODEGEN_READONLY_PKGS[@]}" k8s.io/api/core/v1 k8s.io/api/autoscaling/v1 k8s.io/api/autoscaling/v2 k8s.io/api/networking/v1)
 
 # validation-gen reads none but ours: the code for the tags of other types is out of reach, most of it in Kubernetes.
 KUBE_CODEGEN_READONLY_PKGS=(k8s.io/apimachinery/pkg/util/intstr)
@@ -82,6 +85,7 @@ kube::codegen::gen_openapi \
   --extra-pkgs k8s.io/api/core/v1 \
   --extra-pkgs k8s.io/api/autoscaling/v1 \
   --extra-pkgs k8s.io/api/autoscaling/v2 \
+  --extra-pkgs k8s.io/api/networking/v1 \
   --extra-pkgs k8s.io/apimachinery/pkg/util/intstr \
   --report-filename hack/api-violations.list \
   ${UPDATE_API_VIOLATIONS:+--update-report} \

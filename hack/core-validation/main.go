@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command core-validation says what package pkg/apis/core/validation refuses of the pod templates, Services and autoscalers that it is
-// given: for each object on its standard input, in JSON on a line of its own, it writes a line with the list of errors. Called
+// Command core-validation says what package pkg/apis/core/validation refuses of the pod templates, Services, autoscalers and
+// NetworkPolicies that it is given: for each object on its standard input, in JSON on a line of its own, it writes a line with the list of errors. Called
 // with "version", it writes which Kubernetes has these rules.
 package main
 
@@ -17,6 +17,7 @@ import (
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -88,7 +89,13 @@ func validate(object []byte) (field.ErrorList, error) {
 			return nil, err
 		}
 		return validation.ValidateHorizontalPodAutoscalerSpec(&autoscaler.Spec, field.NewPath("spec")), nil
+	case "NetworkPolicy":
+		var policy networkingv1.NetworkPolicy
+		if err := json.Unmarshal(object, &policy); err != nil {
+			return nil, err
+		}
+		return validation.ValidateNetworkPolicySpec(&policy.Spec, field.NewPath("spec")), nil
 	default:
-		return nil, fmt.Errorf("%q is none of PodTemplate, Service and HorizontalPodAutoscaler", kind.Kind)
+		return nil, fmt.Errorf("%q is none of PodTemplate, Service, HorizontalPodAutoscaler and NetworkPolicy", kind.Kind)
 	}
 }

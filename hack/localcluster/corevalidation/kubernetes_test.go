@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -24,6 +25,9 @@ import (
 	"k8s.io/kubernetes/pkg/apis/core"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	corevalidation "k8s.io/kubernetes/pkg/apis/core/validation"
+	"k8s.io/kubernetes/pkg/apis/networking"
+	_ "k8s.io/kubernetes/pkg/apis/networking/install"
+	networkingvalidation "k8s.io/kubernetes/pkg/apis/networking/validation"
 	"k8s.io/kubernetes/pkg/capabilities"
 )
 
@@ -82,6 +86,8 @@ func validateByKubernetes(object []byte) (refusals, error) {
 		return validateService(object)
 	case "HorizontalPodAutoscaler":
 		return validateAutoscaler(object)
+	case "NetworkPolicy":
+		return validateNetworkPolicy(object)
 	default:
 		return validatePodTemplate(object)
 	}
@@ -103,6 +109,22 @@ func validateAutoscaler(object []byte) (refusals, error) {
 		MinReplicasLowerBound:          1,
 		ObjectMetricsValidationOptions: autoscalingvalidation.CrossVersionObjectReferenceValidationOptions{AllowEmptyAPIGroup: true},
 	}), "")
+	return refused, nil
+}
+
+func validateNetworkPolicy(object []byte) (refusals, error) {
+	var policy networkingv1.NetworkPolicy
+	if err := json.Unmarshal(object, &policy); err != nil {
+		return nil, err
+	}
+	policy.Namespace = metav1.NamespaceDefault
+	legacyscheme.Scheme.Default(&policy)
+	internal := &networking.NetworkPolicy{}
+	if err := legacyscheme.Scheme.Convert(&policy, internal, nil); err != nil {
+		return nil, err
+	}
+	refused := refusals{}
+	refused.add(networkingvalidation.ValidateNetworkPolicy(internal, networkingvalidation.ValidationOptionsForNetworking(internal, nil)), "")
 	return refused, nil
 }
 

@@ -79,6 +79,7 @@ var ordinarySpec = object(fields{
 	"route":                   rule{}.needs(toRoute),
 	"autoscaling":             rule{}.needs(toAutoscale),
 	"disruptionBudget":        rule{}.needs(toLimitDisruption),
+	"networkPolicy":           rule{}.needs(toLimitTraffic),
 	"serviceAccountName":      serviceAccountName,
 	"ports":                   ports.needs(toExpose),
 	"serviceType":             only("ClusterIP", "Headless").needs(toExpose),

@@ -28,6 +28,7 @@ var (
 
 	autoscalers       = childkinds.HorizontalPodAutoscaler.GroupVersionResource()
 	disruptionBudgets = childkinds.PodDisruptionBudget.GroupVersionResource()
+	networkPolicies   = childkinds.NetworkPolicy.GroupVersionResource()
 
 	jobs           = batchv1.SchemeGroupVersion.WithResource("jobs")
 	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
@@ -70,9 +71,8 @@ func (p permission) String() string {
 	return fmt.Sprintf("%s in API group %q", text, p.resource.Group)
 }
 
-// The permissions that Kubernetes asks for what runs, for how it is exposed, for Jobs, for its files, for what is about both of the
-// first, for what runs with claims of its own, for what leads HTTP to it, for what scales it, and for what keeps it from being
-// evicted.
+// The permissions for the children of boxes that Kubernetes itself requires. Labels and annotations of a box are on its workload and
+// on its Service, so that they need toDoBoth.
 var (
 	toRun       = []permission{{verb: "create", resource: workloads}}
 	toExpose    = []permission{{verb: "create", resource: services}}
@@ -85,6 +85,7 @@ var (
 
 	toAutoscale       = []permission{{verb: "create", resource: autoscalers}}
 	toLimitDisruption = []permission{{verb: "create", resource: disruptionBudgets}}
+	toLimitTraffic    = []permission{{verb: "create", resource: networkPolicies}}
 )
 
 // toAdopt are the permissions for taking over what there is already: it becomes what the box says, and goes with it.

@@ -116,6 +116,12 @@ func adoptions(box *modelv1.ModelBox) []privilege {
 	if box.Spec.DisruptionBudget != nil {
 		adopted = append(adopted, privilege{path, disruptionBudgets.Resource, toAdopt(disruptionBudgets, box.Name)})
 	}
+	if box.Spec.NetworkPolicy != nil {
+		adopted = append(adopted, privilege{path, networkPolicies.Resource, toAdopt(networkPolicies, box.Name)})
+		if name := helper.JobsNetworkPolicyName(box.Name); box.Spec.Before != nil || box.Spec.After != nil {
+			adopted = append(adopted, privilege{path, networkPolicies.Resource + "/" + name, toAdopt(networkPolicies, name)})
+		}
+	}
 	if box.Spec.Workload == modelv1.WorkloadStatefulSet {
 		return adopted // which has no claims itself: its pods do, and use those that there are
 	}

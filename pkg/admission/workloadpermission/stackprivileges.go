@@ -8,6 +8,7 @@ import (
 	"net/netip"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
@@ -42,6 +43,7 @@ func stackPrivilegesOf(stack *model.ModelStack) []privilege {
 			privileges = append(privileges, wayOut(component, path))
 		case component.Box != nil:
 			privileges = append(privileges, credentials(component, byName, path)...)
+			privileges = append(privileges, isolation(stack, component, path)...)
 		}
 	}
 	return privileges
@@ -66,6 +68,20 @@ func wayOut(component *model.ModelStackComponent, path *field.Path) privilege {
 	}
 	id := fmt.Sprintf("%s leads to %s port %d", component.BoxName, component.External.Host, component.External.Port)
 	return privilege{path.Child("external", "host"), id, permissions}
+}
+
+// isolation returns the privileges of the NetworkPolicy of a component of an isolated stack. NetworkPolicies add up, so that this one
+// may allow connections that a NetworkPolicy of an administrator does not.
+func isolation(stack *model.ModelStack, component *model.ModelStackComponent, path *field.Path) []privilege {
+	if !ptr.Deref(stack.Spec.Isolate, false) {
+		return nil
+	}
+	privileges := []privilege{{field.NewPath("spec", "isolate"), component.BoxName + " is isolated", toLimitTraffic}}
+	for i, name := range component.DependsOn {
+		id := fmt.Sprintf("%s connects to component %s", component.BoxName, name)
+		privileges = append(privileges, privilege{path.Child("dependsOn").Index(i), id, toLimitTraffic})
+	}
+	return privileges
 }
 
 // credentials are the privileges of the box of a component that reads the Secrets of what the component depends on.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -44,11 +45,16 @@ func TestValidateStacks(t *testing.T) {
 		reader  = "{name: web, boxName: web, dependsOn: [db], box: {image: 'nginx:1.7.9'}}"
 		other   = "{name: other, boxName: other, box: {image: 'nginx:1.7.9', workload: StatefulSet, serviceAccountName: robot}}"
 
+		client = "{name: client, boxName: client, box: {image: 'curl:8'}}"
+
+		createNetworkPolicies = "jane: create networkpolicies.networking.k8s.io/ in default"
+
 		createEndpointSlices = "jane: create endpointslices.discovery.k8s.io/ in default"
 		updateBoxes          = "jane: update modelboxes.model.github.com/ in default"
 		deleteBoxes          = "jane: delete modelboxes.model.github.com/ in default"
 	)
 	adopt := func(stack *model.ModelStack) { stack.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"} }
+	isolate := func(stack *model.ModelStack) { stack.Spec.Isolate = ptr.To(true) }
 	for _, row := range []struct {
 		name       string
 		granted    []string
@@ -74,6 +80,12 @@ func TestValidateStacks(t *testing.T) {
 		{"a way out stays", nil, newStack(t, plainDB), newStack(t, plainDB+", "+web), nil, ""},
 		{"a way out to somewhere else is another question", nil, newStack(t, plainDB), newStack(t, strings.Replace(plainDB, "db.example", "example", 1)), []string{createServices}, "spec.components[0].external.host"},
 		{"a box that goes outside needs Services", nil, newStack(t, strings.ReplaceAll(web, "web", "db")), newStack(t, plainDB), []string{createServices}, "spec.components[0].external.host"},
+
+		{"isolation needs NetworkPolicies", nil, nil, newStack(t, web, isolate), []string{createNetworkPolicies}, "spec.isolate: beyond"},
+		{"isolation that stays needs no permission", nil, newStack(t, web, isolate), newStack(t, strings.Replace(web, "1.7.9", "2", 1), isolate), nil, ""},
+		{"the end of isolation needs no permission", nil, newStack(t, web, isolate), newStack(t, web), nil, ""},
+		{"a new connection of an isolated stack is another question", nil, newStack(t, web+", "+client, isolate),
+			newStack(t, web+", "+strings.Replace(client, "box:", "dependsOn: [web], box:", 1), isolate), []string{createNetworkPolicies}, "spec.components[1].dependsOn[0]: beyond"},
 
 		{"credentials without a reader need no permission", []string{createServices}, nil, newStack(t, db), []string{createServices}, ""},
 		{"credentials are read by what depends on them", []string{createServices}, nil, newStack(t, db+", "+reader), []string{createServices, createDeployments},

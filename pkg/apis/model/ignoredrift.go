@@ -13,4 +13,5 @@ type ModelBoxIgnoreDrift struct {
 	HTTPRoute               []string
 	HorizontalPodAutoscaler []string
 	PodDisruptionBudget     []string
+	NetworkPolicy           []string
 }

@@ -47,6 +47,7 @@ type ModelStackSpec struct {
 	Rollout    ComponentOrder
 	Deletion   ComponentOrder
 	Paused     bool
+	Isolate    *bool
 }
 
 // ModelStackComponent is a part of a stack: a box, or something outside.

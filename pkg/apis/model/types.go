@@ -175,6 +175,7 @@ type ModelBoxSpec struct {
 	Route                   *ModelBoxRoute
 	Autoscaling             *ModelBoxAutoscaling
 	DisruptionBudget        *ModelBoxDisruptionBudget
+	NetworkPolicy           *ModelBoxNetworkPolicy
 	IgnoreDrift             *ModelBoxIgnoreDrift
 	Rollout                 *ModelBoxRollout
 	Before                  *ModelBoxJob

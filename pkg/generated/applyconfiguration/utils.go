@@ -37,6 +37,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxIngressTLSApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxJob"):
 		return &modelv1.ModelBoxJobApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxNetworkPolicy"):
+		return &modelv1.ModelBoxNetworkPolicyApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxPrometheusQuery"):
 		return &modelv1.ModelBoxPrometheusQueryApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRollout"):

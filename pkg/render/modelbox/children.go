@@ -73,6 +73,13 @@ func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) (
 	if box.Spec.DisruptionBudget != nil {
 		configurations = append(configurations, disruptionBudget(box))
 	}
+	if box.Spec.NetworkPolicy != nil {
+		policies, err := networkPolicies(box)
+		if err != nil {
+			return nil, fmt.Errorf("rendering the NetworkPolicy: %w", err)
+		}
+		configurations = append(configurations, policies...)
+	}
 	if plan.steps != nil && plan.steps.StartsCandidate() {
 		candidate, err := candidate(plan.steps, plan.isHalted)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -53,7 +54,7 @@ func TestRenderHasNoEmptyFields(t *testing.T) {
 
 // emptyFields returns the paths below value of what is null or has nothing in it, and of a divisor that is not given.
 // emptyDir is the exception, since the choice of a union says something even when it is empty, and so is the storage class
-// of a volume that is to have none.
+// of a volume that is to have none. An empty selector or rule of a NetworkPolicy matches everything.
 func emptyFields(value any, path string) []string {
 	var empty []string
 	switch value := value.(type) {
@@ -64,7 +65,7 @@ func emptyFields(value any, path string) []string {
 			return []string{path}
 		}
 		for key, field := range value {
-			if m, ok := field.(map[string]any); key == "emptyDir" && ok && len(m) == 0 {
+			if m, ok := field.(map[string]any); ok && len(m) == 0 && (key == "emptyDir" || key == "podSelector" || key == "namespaceSelector") {
 				continue
 			}
 			if key == "storageClassName" && field == "" {
@@ -80,6 +81,9 @@ func emptyFields(value any, path string) []string {
 			return []string{path}
 		}
 		for i, item := range value {
+			if rule, ok := item.(map[string]any); ok && len(rule) == 0 && strings.Contains(path, "/NetworkPolicy.spec.") {
+				continue
+			}
 			empty = append(empty, emptyFields(item, fmt.Sprintf("%s[%d]", path, i))...)
 		}
 	case string:
@@ -194,6 +198,9 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"Route", "an HTTPRoute", func(s *modelv1.ModelBoxSpec) { s.Route = &modelv1.ModelBoxRoute{} }, neither},
 		{"Autoscaling", "an autoscaler", func(s *modelv1.ModelBoxSpec) {
 			s.Autoscaling = &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To[int32](1), MaxReplicas: 5, CPU: ptr.To[int32](70)}
+		}, neither},
+		{"NetworkPolicy", "a network policy", func(s *modelv1.ModelBoxSpec) {
+			s.NetworkPolicy = &modelv1.ModelBoxNetworkPolicy{Egress: []networkingv1.NetworkPolicyEgressRule{{}}}
 		}, neither},
 		{"DisruptionBudget", "a disruption budget", func(s *modelv1.ModelBoxSpec) {
 			s.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MaxUnavailable: ptr.To(intstr.FromInt32(1))}

@@ -62,14 +62,26 @@ func DependsOn(child metav1.Object) []string {
 type Renderer struct {
 	stack      *modelv1.ModelStack
 	components map[string]*modelv1.ModelStackComponent
+	// dependants are the components with a box that depend on the component of the name.
+	dependants map[string][]*modelv1.ModelStackComponent
 }
 
 // NewRenderer returns a Renderer of the stack. The stack must not be changed afterwards.
 func NewRenderer(stack *modelv1.ModelStack) *Renderer {
-	r := &Renderer{stack: stack, components: make(map[string]*modelv1.ModelStackComponent, len(stack.Spec.Components))}
+	r := &Renderer{
+		stack:      stack,
+		components: make(map[string]*modelv1.ModelStackComponent, len(stack.Spec.Components)),
+		dependants: map[string][]*modelv1.ModelStackComponent{},
+	}
 	for i := range stack.Spec.Components {
 		component := &stack.Spec.Components[i]
 		r.components[component.Name] = component
+		if component.Box == nil {
+			continue
+		}
+		for _, name := range component.DependsOn {
+			r.dependants[name] = append(r.dependants[name], component)
+		}
 	}
 	return r
 }

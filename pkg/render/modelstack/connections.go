@@ -11,16 +11,20 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // ConnectedBox returns the box of a component of the stack, with the variables for connections to the dependencies of the
-// component. It returns nil for an external component.
+// component, and with its network policy if the stack isolates its components. It returns nil for an external component.
 func (r *Renderer) ConnectedBox(component *modelv1.ModelStackComponent) *modelv1.ModelBoxSpec {
 	spec := component.Box.DeepCopy()
 	if spec != nil {
 		r.connect(component, spec)
+		if ptr.Deref(r.stack.Spec.Isolate, false) {
+			r.isolate(component, spec)
+		}
 	}
 	return spec
 }

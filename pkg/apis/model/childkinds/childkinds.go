@@ -89,13 +89,17 @@ var (
 		GroupVersionKind: policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"), Resource: "poddisruptionbudgets",
 		Type: reflect.TypeFor[policyv1.PodDisruptionBudget](), IgnoreDrift: "podDisruptionBudget", Recovery: ProvesBox,
 	}
+	NetworkPolicy = Kind{
+		GroupVersionKind: networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy"), Resource: "networkpolicies",
+		Type: reflect.TypeFor[networkingv1.NetworkPolicy](), IgnoreDrift: "networkPolicy", Recovery: ProvesBox,
+	}
 )
 
 // All returns the table.
 func All() []Kind {
 	return []Kind{
 		Deployment, StatefulSet, DaemonSet, Service, ConfigMap, PersistentVolumeClaim, Ingress, HTTPRoute, HorizontalPodAutoscaler,
-		PodDisruptionBudget,
+		PodDisruptionBudget, NetworkPolicy,
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	k8s_io_api_core_v1 "k8s.io/api/core/v1"
 	v11 "k8s.io/api/core/v1"
 	k8s_io_api_networking_v1 "k8s.io/api/networking/v1"
+	v12 "k8s.io/api/networking/v1"
 	resource "k8s.io/apimachinery/pkg/api/resource"
 	k8s_io_apimachinery_pkg_apis_meta_v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,6 +74,8 @@ func (m *ModelBoxJob) Reset() { *m = ModelBoxJob{} }
 func (m *ModelBoxList) Reset() { *m = ModelBoxList{} }
 
 func (m *ModelBoxLogOptions) Reset() { *m = ModelBoxLogOptions{} }
+
+func (m *ModelBoxNetworkPolicy) Reset() { *m = ModelBoxNetworkPolicy{} }
 
 func (m *ModelBoxPortForwardOptions) Reset() { *m = ModelBoxPortForwardOptions{} }
 
@@ -1171,6 +1174,15 @@ func (m *ModelBoxIgnoreDrift) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if len(m.NetworkPolicy) > 0 {
+		for iNdEx := len(m.NetworkPolicy) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.NetworkPolicy[iNdEx])
+			copy(dAtA[i:], m.NetworkPolicy[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.NetworkPolicy[iNdEx])))
+			i--
+			dAtA[i] = 0x4a
+		}
+	}
 	if len(m.PodDisruptionBudget) > 0 {
 		for iNdEx := len(m.PodDisruptionBudget) - 1; iNdEx >= 0; iNdEx-- {
 			i -= len(m.PodDisruptionBudget[iNdEx])
@@ -1604,6 +1616,66 @@ func (m *ModelBoxLogOptions) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Pod)))
 	i--
 	dAtA[i] = 0xa
+	return len(dAtA) - i, nil
+}
+
+func (m *ModelBoxNetworkPolicy) Marshal() (dAtA []byte, err error) {
+	size := m.Size()
+	dAtA = make([]byte, size)
+	n, err := m.MarshalToSizedBuffer(dAtA[:size])
+	if err != nil {
+		return nil, err
+	}
+	return dAtA[:n], nil
+}
+
+func (m *ModelBoxNetworkPolicy) MarshalTo(dAtA []byte) (int, error) {
+	size := m.Size()
+	return m.MarshalToSizedBuffer(dAtA[:size])
+}
+
+func (m *ModelBoxNetworkPolicy) MarshalToSizedBuffer(dAtA []byte) (int, error) {
+	i := len(dAtA)
+	_ = i
+	var l int
+	_ = l
+	if len(m.Egress) > 0 {
+		for iNdEx := len(m.Egress) - 1; iNdEx >= 0; iNdEx-- {
+			{
+				size, err := m.Egress[iNdEx].MarshalToSizedBuffer(dAtA[:i])
+				if err != nil {
+					return 0, err
+				}
+				i -= size
+				i = encodeVarintGenerated(dAtA, i, uint64(size))
+			}
+			i--
+			dAtA[i] = 0x1a
+		}
+	}
+	if len(m.Ingress) > 0 {
+		for iNdEx := len(m.Ingress) - 1; iNdEx >= 0; iNdEx-- {
+			{
+				size, err := m.Ingress[iNdEx].MarshalToSizedBuffer(dAtA[:i])
+				if err != nil {
+					return 0, err
+				}
+				i -= size
+				i = encodeVarintGenerated(dAtA, i, uint64(size))
+			}
+			i--
+			dAtA[i] = 0x12
+		}
+	}
+	if len(m.PolicyTypes) > 0 {
+		for iNdEx := len(m.PolicyTypes) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.PolicyTypes[iNdEx])
+			copy(dAtA[i:], m.PolicyTypes[iNdEx])
+			i = encodeVarintGenerated(dAtA, i, uint64(len(m.PolicyTypes[iNdEx])))
+			i--
+			dAtA[i] = 0xa
+		}
+	}
 	return len(dAtA) - i, nil
 }
 
@@ -2891,6 +2963,20 @@ func (m *ModelBoxSpec) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if m.NetworkPolicy != nil {
+		{
+			size, err := m.NetworkPolicy.MarshalToSizedBuffer(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = encodeVarintGenerated(dAtA, i, uint64(size))
+		}
+		i--
+		dAtA[i] = 0x2
+		i--
+		dAtA[i] = 0xf2
+	}
 	if m.After != nil {
 		{
 			size, err := m.After.MarshalToSizedBuffer(dAtA[:i])
@@ -3935,6 +4021,16 @@ func (m *ModelStackSpec) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if m.Isolate != nil {
+		i--
+		if *m.Isolate {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x28
+	}
 	i--
 	if m.Paused {
 		dAtA[i] = 1
@@ -5196,6 +5292,12 @@ func (m *ModelBoxIgnoreDrift) Size() (n int) {
 			n += 1 + l + sovGenerated(uint64(l))
 		}
 	}
+	if len(m.NetworkPolicy) > 0 {
+		for _, s := range m.NetworkPolicy {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
 	return n
 }
 
@@ -5337,6 +5439,33 @@ func (m *ModelBoxLogOptions) Size() (n int) {
 	}
 	if m.MaxLogRequests != nil {
 		n += 1 + sovGenerated(uint64(*m.MaxLogRequests))
+	}
+	return n
+}
+
+func (m *ModelBoxNetworkPolicy) Size() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	if len(m.PolicyTypes) > 0 {
+		for _, s := range m.PolicyTypes {
+			l = len(s)
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.Ingress) > 0 {
+		for _, e := range m.Ingress {
+			l = e.Size()
+			n += 1 + l + sovGenerated(uint64(l))
+		}
+	}
+	if len(m.Egress) > 0 {
+		for _, e := range m.Egress {
+			l = e.Size()
+			n += 1 + l + sovGenerated(uint64(l))
+		}
 	}
 	return n
 }
@@ -6016,6 +6145,10 @@ func (m *ModelBoxSpec) Size() (n int) {
 		l = m.After.Size()
 		n += 2 + l + sovGenerated(uint64(l))
 	}
+	if m.NetworkPolicy != nil {
+		l = m.NetworkPolicy.Size()
+		n += 2 + l + sovGenerated(uint64(l))
+	}
 	return n
 }
 
@@ -6229,6 +6362,9 @@ func (m *ModelStackSpec) Size() (n int) {
 	l = len(m.Deletion)
 	n += 1 + l + sovGenerated(uint64(l))
 	n += 2
+	if m.Isolate != nil {
+		n += 2
+	}
 	return n
 }
 
@@ -6847,6 +6983,7 @@ func (this *ModelBoxIgnoreDrift) String() string {
 		`HTTPRoute:` + fmt.Sprintf("%v", this.HTTPRoute) + `,`,
 		`HorizontalPodAutoscaler:` + fmt.Sprintf("%v", this.HorizontalPodAutoscaler) + `,`,
 		`PodDisruptionBudget:` + fmt.Sprintf("%v", this.PodDisruptionBudget) + `,`,
+		`NetworkPolicy:` + fmt.Sprintf("%v", this.NetworkPolicy) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -6941,6 +7078,28 @@ func (this *ModelBoxLogOptions) String() string {
 		`LimitBytes:` + valueToStringGenerated(this.LimitBytes) + `,`,
 		`Prefix:` + valueToStringGenerated(this.Prefix) + `,`,
 		`MaxLogRequests:` + valueToStringGenerated(this.MaxLogRequests) + `,`,
+		`}`,
+	}, "")
+	return s
+}
+func (this *ModelBoxNetworkPolicy) String() string {
+	if this == nil {
+		return "nil"
+	}
+	repeatedStringForIngress := "[]NetworkPolicyIngressRule{"
+	for _, f := range this.Ingress {
+		repeatedStringForIngress += fmt.Sprintf("%v", f) + ","
+	}
+	repeatedStringForIngress += "}"
+	repeatedStringForEgress := "[]NetworkPolicyEgressRule{"
+	for _, f := range this.Egress {
+		repeatedStringForEgress += fmt.Sprintf("%v", f) + ","
+	}
+	repeatedStringForEgress += "}"
+	s := strings.Join([]string{`&ModelBoxNetworkPolicy{`,
+		`PolicyTypes:` + fmt.Sprintf("%v", this.PolicyTypes) + `,`,
+		`Ingress:` + repeatedStringForIngress + `,`,
+		`Egress:` + repeatedStringForEgress + `,`,
 		`}`,
 	}, "")
 	return s
@@ -7421,6 +7580,7 @@ func (this *ModelBoxSpec) String() string {
 		`RevisionHistoryLimit:` + valueToStringGenerated(this.RevisionHistoryLimit) + `,`,
 		`Before:` + strings.Replace(this.Before.String(), "ModelBoxJob", "ModelBoxJob", 1) + `,`,
 		`After:` + strings.Replace(this.After.String(), "ModelBoxJob", "ModelBoxJob", 1) + `,`,
+		`NetworkPolicy:` + strings.Replace(this.NetworkPolicy.String(), "ModelBoxNetworkPolicy", "ModelBoxNetworkPolicy", 1) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -7565,6 +7725,7 @@ func (this *ModelStackSpec) String() string {
 		`Rollout:` + fmt.Sprintf("%v", this.Rollout) + `,`,
 		`Deletion:` + fmt.Sprintf("%v", this.Deletion) + `,`,
 		`Paused:` + fmt.Sprintf("%v", this.Paused) + `,`,
+		`Isolate:` + valueToStringGenerated(this.Isolate) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -11446,6 +11607,38 @@ func (m *ModelBoxIgnoreDrift) Unmarshal(dAtA []byte) error {
 			}
 			m.PodDisruptionBudget = append(m.PodDisruptionBudget, string(dAtA[iNdEx:postIndex]))
 			iNdEx = postIndex
+		case 9:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field NetworkPolicy", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.NetworkPolicy = append(m.NetworkPolicy, string(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -12610,6 +12803,156 @@ func (m *ModelBoxLogOptions) Unmarshal(dAtA []byte) error {
 				}
 			}
 			m.MaxLogRequests = &v
+		default:
+			iNdEx = preIndex
+			skippy, err := skipGenerated(dAtA[iNdEx:])
+			if err != nil {
+				return err
+			}
+			if (skippy < 0) || (iNdEx+skippy) < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if (iNdEx + skippy) > l {
+				return io.ErrUnexpectedEOF
+			}
+			iNdEx += skippy
+		}
+	}
+
+	if iNdEx > l {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+func (m *ModelBoxNetworkPolicy) Unmarshal(dAtA []byte) error {
+	l := len(dAtA)
+	iNdEx := 0
+	for iNdEx < l {
+		preIndex := iNdEx
+		var wire uint64
+		for shift := uint(0); ; shift += 7 {
+			if shift >= 64 {
+				return ErrIntOverflowGenerated
+			}
+			if iNdEx >= l {
+				return io.ErrUnexpectedEOF
+			}
+			b := dAtA[iNdEx]
+			iNdEx++
+			wire |= uint64(b&0x7F) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		fieldNum := int32(wire >> 3)
+		wireType := int(wire & 0x7)
+		if wireType == 4 {
+			return fmt.Errorf("proto: ModelBoxNetworkPolicy: wiretype end group for non-group")
+		}
+		if fieldNum <= 0 {
+			return fmt.Errorf("proto: ModelBoxNetworkPolicy: illegal tag %d (wire type %d)", fieldNum, wire)
+		}
+		switch fieldNum {
+		case 1:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field PolicyTypes", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.PolicyTypes = append(m.PolicyTypes, k8s_io_api_networking_v1.PolicyType(dAtA[iNdEx:postIndex]))
+			iNdEx = postIndex
+		case 2:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Ingress", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Ingress = append(m.Ingress, v12.NetworkPolicyIngressRule{})
+			if err := m.Ingress[len(m.Ingress)-1].Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
+		case 3:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Egress", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Egress = append(m.Egress, v12.NetworkPolicyEgressRule{})
+			if err := m.Egress[len(m.Egress)-1].Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -18647,6 +18990,42 @@ func (m *ModelBoxSpec) Unmarshal(dAtA []byte) error {
 				return err
 			}
 			iNdEx = postIndex
+		case 46:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field NetworkPolicy", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			if m.NetworkPolicy == nil {
+				m.NetworkPolicy = &ModelBoxNetworkPolicy{}
+			}
+			if err := m.NetworkPolicy.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -20444,6 +20823,27 @@ func (m *ModelStackSpec) Unmarshal(dAtA []byte) error {
 				}
 			}
 			m.Paused = bool(v != 0)
+		case 5:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Isolate", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			b := bool(v != 0)
+			m.Isolate = &b
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])

@@ -86,4 +86,14 @@ type ModelBoxIgnoreDrift struct {
 	// +k8s:listType=set
 	// +k8s:validation:maxItems=64
 	PodDisruptionBudget []string `json:"podDisruptionBudget,omitempty" protobuf:"bytes,8,rep,name=podDisruptionBudget"`
+
+	// networkPolicy are fields of the NetworkPolicies. Defaults to none.
+	//
+	// Example: ["spec.egress"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	NetworkPolicy []string `json:"networkPolicy,omitempty" protobuf:"bytes,9,rep,name=networkPolicy"`
 }

@@ -123,6 +123,14 @@ type ModelStackSpec struct {
 	// Example: true
 	// +optional
 	Paused bool `json:"paused,omitempty" protobuf:"varint,4,opt,name=paused"`
+
+	// isolate restricts the connections of the components by NetworkPolicies. A component accepts connections of the components that
+	// depend on it, and of every client if it has an ingress, a route or a Service for clients outside of the cluster. It reaches its
+	// dependencies and DNS. networkPolicy of its box allows further connections. Defaults to false.
+	//
+	// Example: true
+	// +optional
+	Isolate *bool `json:"isolate,omitempty" protobuf:"varint,5,opt,name=isolate"`
 }
 
 // ModelStackComponent is a part of a stack: a box, or something outside.

@@ -595,6 +595,14 @@ type ModelBoxSpec struct {
 	// +optional
 	DisruptionBudget *ModelBoxDisruptionBudget `json:"disruptionBudget,omitempty" protobuf:"bytes,37,opt,name=disruptionBudget"`
 
+	// networkPolicy restricts the connections of the pods: a NetworkPolicy of the name of the box. If the box has before or after, a
+	// second one, <name>-jobs, has the same policyTypes and egress rules for the pods of its Jobs, and no ingress rules. Defaults to
+	// none.
+	//
+	// Example: {ingress: [{from: [{podSelector: {matchLabels: {modelbox: web}}}]}]}
+	// +optional
+	NetworkPolicy *ModelBoxNetworkPolicy `json:"networkPolicy,omitempty" protobuf:"bytes,46,opt,name=networkPolicy"`
+
 	// networks are Networks of the namespace whose interfaces the pods have beside their own. Defaults to none.
 	//
 	// Example: [lan]

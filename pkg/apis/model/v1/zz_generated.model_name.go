@@ -124,6 +124,11 @@ func (in ModelBoxLogOptions) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxNetworkPolicy) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxNetworkPolicy"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxPortForwardOptions) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxPortForwardOptions"
 }

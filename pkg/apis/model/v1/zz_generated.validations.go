@@ -977,6 +977,38 @@ func Validate_ModelBoxIgnoreDrift(
 		errs = append(errs, fn(fldPath.Child("podDisruptionBudget"), obj.PodDisruptionBudget, oldVal, oldObj != nil)...)
 	}
 
+	{ // field ModelBoxIgnoreDrift.NetworkPolicy
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with set semantics require unique values
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj, validate.DirectEqual); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxIgnoreDrift) []string {
+				return oldObj.NetworkPolicy
+			})
+		errs = append(errs, fn(fldPath.Child("networkPolicy"), obj.NetworkPolicy, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 
@@ -2374,6 +2406,7 @@ func Validate_ModelBoxSpec(
 
 	// field ModelBoxSpec.Autoscaling has no validation
 	// field ModelBoxSpec.DisruptionBudget has no validation
+	// field ModelBoxSpec.NetworkPolicy has no validation
 
 	{ // field ModelBoxSpec.Networks
 		fn := func(
@@ -3229,6 +3262,7 @@ func Validate_ModelStackSpec(
 	}
 
 	// field ModelStackSpec.Paused has no validation
+	// field ModelStackSpec.Isolate has no validation
 	return errs
 }
 

@@ -139,6 +139,7 @@ func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) fi
 		func() field.ErrorList { return validateRoute(spec, path) },
 		func() field.ErrorList { return validateAutoscaling(spec, path) },
 		func() field.ErrorList { return validateDisruptionBudget(spec, path) },
+		func() field.ErrorList { return validateNetworkPolicy(spec.NetworkPolicy, path.Child("networkPolicy")) },
 		func() field.ErrorList { return validateNetworks(spec, path) },
 		func() field.ErrorList { return validateIgnoreDrift(spec, path) },
 		func() field.ErrorList {

@@ -13,6 +13,7 @@ import (
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	corevalidation "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/core/validation"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -84,7 +85,7 @@ func validateComponents(stack *model.ModelStack, path *field.Path) field.ErrorLi
 	}
 	return slices.Concat(
 		errs,
-		validateChildNames(components, path),
+		validateChildNames(&stack.Spec, path),
 		validateDependencies(components, path),
 		validateNoCycles(components, path),
 	)
@@ -234,7 +235,8 @@ func validateDependencies(components []model.ModelStackComponent, path *field.Pa
 type childName struct{ kind, name string }
 
 // validateChildNames refuses components with the same box name, and components that would have the same child.
-func validateChildNames(components []model.ModelStackComponent, path *field.Path) field.ErrorList {
+func validateChildNames(spec *model.ModelStackSpec, path *field.Path) field.ErrorList {
+	components, isIsolated := spec.Components, ptr.Deref(spec.Isolate, false)
 	names := validate.Unique[string]{}
 	owners := map[childName]int{}
 	var errs field.ErrorList
@@ -244,7 +246,7 @@ func validateChildNames(components []model.ModelStackComponent, path *field.Path
 			errs = append(errs, duplicates...)
 			continue
 		}
-		forEachChildName(component, path, func(child childName, path *field.Path) {
+		forEachChildName(component, isIsolated, path, func(child childName, path *field.Path) {
 			owner, isTaken := owners[child]
 			switch {
 			case !isTaken:
@@ -261,7 +263,7 @@ func validateChildNames(components []model.ModelStackComponent, path *field.Path
 
 // forEachChildName calls found with each child of the component at path, except its box, and with the path of the field that names
 // the child.
-func forEachChildName(component *model.ModelStackComponent, path *field.Path, found func(childName, *field.Path)) {
+func forEachChildName(component *model.ModelStackComponent, isIsolated bool, path *field.Path, found func(childName, *field.Path)) {
 	box := component.Box
 	if box == nil || len(box.Ports) > 0 {
 		found(childName{"Service", component.BoxName}, path.Child("boxName"))
@@ -276,6 +278,12 @@ func forEachChildName(component *model.ModelStackComponent, path *field.Path, fo
 	if box.Workload == "" || box.Workload == model.WorkloadDeployment {
 		found(childName{"Deployment", component.BoxName}, path.Child("boxName"))
 		forEachCandidateName(component, path.Child("box", "rollout", "type"), found)
+	}
+	if isIsolated || box.NetworkPolicy != nil {
+		found(childName{"NetworkPolicy", component.BoxName}, path.Child("boxName"))
+		if box.Before != nil || box.After != nil {
+			found(childName{"NetworkPolicy", helper.JobsNetworkPolicyName(component.BoxName)}, path.Child("box", "networkPolicy"))
+		}
 	}
 	for i := range box.Configs {
 		name := component.BoxName

@@ -5,7 +5,12 @@
 // field and ": ". A test names the function or the constant and does not repeat the sentence.
 package warn
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
+)
 
 const (
 	// LatestTag is about an image with the tag "latest".
@@ -47,12 +52,24 @@ const (
 	// UpdatedPodsStay follows the number of pods that an update rolls at most.
 	UpdatedPodsStay = ": pods that already run the new pod template stay"
 
+	// ClosesOtherDestinations is about a stack that isolates its components.
+	ClosesOtherDestinations = "the components connect to their dependencies and to DNS only"
+
 	// NoStableRevision is why the pods of a box are not replaced in the steps of its rollout.
 	NoStableRevision = "no rollout of the box with `rollout` has been complete yet"
 
 	// OtherTargetPorts is why the pods of a box are not replaced in the steps of its rollout.
 	OtherTargetPorts = "the target ports change, and one Service leads to the pods of both revisions"
 )
+
+// ClosesConnections is about a component of an isolated stack that accepts no connections any longer from other components, and from
+// pods that are not in the stack if othersToo is true. The rules of its own network policy may still allow them.
+func ClosesConnections(component string, clients []string, othersToo bool) string {
+	if othersToo {
+		clients = append(slices.Clone(clients), "pods outside of the stack")
+	}
+	return fmt.Sprintf("component %s: closes connections from %s", component, validate.JoinNames(clients))
+}
 
 // NoTag is about an image without a tag.
 func NoTag(image string) string {

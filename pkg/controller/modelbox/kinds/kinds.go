@@ -47,5 +47,6 @@ func New(s Sources) []*children.Kind {
 		routeKind(s.GatewayClient, s.Routes),
 		autoscalerKind(s.KubeClient, s.Children.Autoscaling().V2().HorizontalPodAutoscalers().Informer()),
 		disruptionBudgetKind(s.KubeClient, s.Children.Policy().V1().PodDisruptionBudgets().Informer()),
+		networkPolicyKind(s.KubeClient, s.Children.Networking().V1().NetworkPolicies().Informer()),
 	})
 }

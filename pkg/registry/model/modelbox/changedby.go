@@ -47,6 +47,6 @@ func ofPods(spec model.ModelBoxSpec) model.ModelBoxSpec {
 	spec.ProgressDeadlineSeconds, spec.Rollout, spec.Before, spec.After = nil, nil, nil, nil
 	spec.PodManagementPolicy, spec.RevisionHistoryLimit = nil, nil
 	spec.ServiceType, spec.Service, spec.Ingress, spec.Route = "", nil, nil, nil
-	spec.Autoscaling, spec.DisruptionBudget, spec.IgnoreDrift = nil, nil, nil
+	spec.Autoscaling, spec.DisruptionBudget, spec.NetworkPolicy, spec.IgnoreDrift = nil, nil, nil, nil
 	return spec
 }

@@ -122,6 +122,12 @@ func expectValidChild(t *testing.T, box *model.ModelBox, child *unstructured.Uns
 		if (budget.Spec.MinAvailable == nil) == (budget.Spec.MaxUnavailable == nil) {
 			t.Errorf("the budget is %+v", budget.Spec)
 		}
+	case "NetworkPolicy":
+		policy := &networkingv1.NetworkPolicy{}
+		toTyped(t, child, policy)
+		for _, err := range corevalidation.ValidateNetworkPolicySpec(&policy.Spec, field.NewPath("spec")) {
+			t.Errorf("the policy is refused: %v", err)
+		}
 	default:
 		t.Errorf("it renders a %s", kind)
 	}

@@ -52,6 +52,21 @@ func validateConnectedSizes(validator modelbox.SpecValidator, stack, old *model.
 	var errs field.ErrorList
 	for _, change := range validate.Each(changes, &errs) {
 		errs = append(errs, validator.ValidateSize(change.Box, change.Old, change.Path.Child("box"))...)
+		errs = append(errs, validateConnectedRules(change.Box.Spec.NetworkPolicy, change.Path.Child("box", "networkPolicy"))...)
+	}
+	return errs
+}
+
+// validateConnectedRules limits the rules of the network policy of a box with the rules that an isolated stack adds.
+func validateConnectedRules(policy *model.ModelBoxNetworkPolicy, path *field.Path) field.ErrorList {
+	if policy == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	for name, rules := range map[string]int{"ingress": len(policy.Ingress), "egress": len(policy.Egress)} {
+		if rules > modelv1.MaxNetworkPolicyRules {
+			errs = append(errs, field.TooMany(path.Child(name), rules, modelv1.MaxNetworkPolicyRules))
+		}
 	}
 	return errs
 }

@@ -6,6 +6,7 @@ package modelstack
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +27,7 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, stack, old *model.ModelS
 	if apiequality.Semantic.DeepEqual(stack.Spec, old.Spec) {
 		return nil
 	}
-	return append(s.deletionWarnings(ctx, stack, old), s.boxWarnings(ctx, stack, old)...)
+	return slices.Concat(s.deletionWarnings(ctx, stack, old), IsolationWarnings(stack, old), s.boxWarnings(ctx, stack, old))
 }
 
 // boxWarnings warns about boxes that are new or change, for example because a dependency changes. old is nil for a new stack.

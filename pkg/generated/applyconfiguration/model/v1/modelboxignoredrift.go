@@ -44,6 +44,10 @@ type ModelBoxIgnoreDriftApplyConfiguration struct {
 	//
 	// Example: ["spec.minAvailable"]
 	PodDisruptionBudget []string `json:"podDisruptionBudget,omitempty"`
+	// networkPolicy are fields of the NetworkPolicies. Defaults to none.
+	//
+	// Example: ["spec.egress"]
+	NetworkPolicy []string `json:"networkPolicy,omitempty"`
 }
 
 // ModelBoxIgnoreDriftApplyConfiguration constructs a declarative configuration of the ModelBoxIgnoreDrift type for use with
@@ -128,6 +132,16 @@ func (b *ModelBoxIgnoreDriftApplyConfiguration) WithHorizontalPodAutoscaler(valu
 func (b *ModelBoxIgnoreDriftApplyConfiguration) WithPodDisruptionBudget(values ...string) *ModelBoxIgnoreDriftApplyConfiguration {
 	for i := range values {
 		b.PodDisruptionBudget = append(b.PodDisruptionBudget, values[i])
+	}
+	return b
+}
+
+// WithNetworkPolicy adds the given value to the NetworkPolicy field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the NetworkPolicy field.
+func (b *ModelBoxIgnoreDriftApplyConfiguration) WithNetworkPolicy(values ...string) *ModelBoxIgnoreDriftApplyConfiguration {
+	for i := range values {
+		b.NetworkPolicy = append(b.NetworkPolicy, values[i])
 	}
 	return b
 }

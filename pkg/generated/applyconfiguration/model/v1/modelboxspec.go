@@ -226,6 +226,12 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: {maxUnavailable: 1}
 	DisruptionBudget *ModelBoxDisruptionBudgetApplyConfiguration `json:"disruptionBudget,omitempty"`
+	// networkPolicy restricts the connections of the pods: a NetworkPolicy of the name of the box. If the box has before or after, a
+	// second one, <name>-jobs, has the same policyTypes and egress rules for the pods of its Jobs, and no ingress rules. Defaults to
+	// none.
+	//
+	// Example: {ingress: [{from: [{podSelector: {matchLabels: {modelbox: web}}}]}]}
+	NetworkPolicy *ModelBoxNetworkPolicyApplyConfiguration `json:"networkPolicy,omitempty"`
 	// networks are Networks of the namespace whose interfaces the pods have beside their own. Defaults to none.
 	//
 	// Example: [lan]
@@ -636,6 +642,14 @@ func (b *ModelBoxSpecApplyConfiguration) WithAutoscaling(value *ModelBoxAutoscal
 // If called multiple times, the DisruptionBudget field is set to the value of the last call.
 func (b *ModelBoxSpecApplyConfiguration) WithDisruptionBudget(value *ModelBoxDisruptionBudgetApplyConfiguration) *ModelBoxSpecApplyConfiguration {
 	b.DisruptionBudget = value
+	return b
+}
+
+// WithNetworkPolicy sets the NetworkPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NetworkPolicy field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithNetworkPolicy(value *ModelBoxNetworkPolicyApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.NetworkPolicy = value
 	return b
 }
 

@@ -33,6 +33,12 @@ type ModelStackSpecApplyConfiguration struct {
 	//
 	// Example: true
 	Paused *bool `json:"paused,omitempty"`
+	// isolate restricts the connections of the components by NetworkPolicies. A component accepts connections of the components that
+	// depend on it, and of every client if it has an ingress, a route or a Service for clients outside of the cluster. It reaches its
+	// dependencies and DNS. networkPolicy of its box allows further connections. Defaults to false.
+	//
+	// Example: true
+	Isolate *bool `json:"isolate,omitempty"`
 }
 
 // ModelStackSpecApplyConfiguration constructs a declarative configuration of the ModelStackSpec type for use with
@@ -75,5 +81,13 @@ func (b *ModelStackSpecApplyConfiguration) WithDeletion(value modelv1.ComponentO
 // If called multiple times, the Paused field is set to the value of the last call.
 func (b *ModelStackSpecApplyConfiguration) WithPaused(value bool) *ModelStackSpecApplyConfiguration {
 	b.Paused = &value
+	return b
+}
+
+// WithIsolate sets the Isolate field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Isolate field is set to the value of the last call.
+func (b *ModelStackSpecApplyConfiguration) WithIsolate(value bool) *ModelStackSpecApplyConfiguration {
+	b.Isolate = &value
 	return b
 }

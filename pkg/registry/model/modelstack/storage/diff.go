@@ -19,11 +19,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	genericregistry "k8s.io/apiserver/pkg/registry/generic/registry"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	modelboxrest "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/rest"
 	modelboxstorage "github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelbox/storage"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/modelstack"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
@@ -81,6 +83,11 @@ func (r *DiffREST) Create(ctx context.Context, name string, obj runtime.Object, 
 	}
 	if err != nil {
 		return nil, err
+	}
+	if stored, isStored := stored.(*model.ModelStack); isStored {
+		for _, text := range modelstack.IsolationWarnings(sent, stored) {
+			warning.AddWarning(ctx, "", text)
+		}
 	}
 	return r.diffs(ctx, sent)
 }
