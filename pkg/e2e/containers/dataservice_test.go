@@ -20,8 +20,8 @@ import (
 // databaseImage starts like the images of MySQL. It only exists if it can be built from Debian packages.
 const databaseImage = "localcluster/mariadb:1"
 
-// dataServiceRuns checks that the sample of a stack with a slow database starts in order, responds through all components, and
-// leaves no objects after its deletion.
+// dataServiceRuns checks that the sample of a stack with a slow database starts in order, responds through all components, can be
+// isolated, and leaves no objects after its deletion.
 func dataServiceRuns(n *framework.Namespace) {
 	isRealDatabase := hasImage("localcluster-mariadb-1.tar")
 	createDataService(n, isRealDatabase)
@@ -55,6 +55,8 @@ func dataServiceRuns(n *framework.Namespace) {
 			"--execute=SELECT name FROM dataservice.users")
 		framework.ExpectEqual(n.T, "rows that the files of the database make", "admin", strings.TrimSpace(rows))
 	}
+
+	isolationClosesConnections(n, stack)
 
 	n.Kubectl.Run("delete", "modelstack/dataservice", "--timeout=5m")
 	n.Eventually("nothing is left of the stack", func() error {

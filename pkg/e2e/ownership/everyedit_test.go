@@ -52,6 +52,8 @@ var childResources = []childResource{
 		func(spec *modelv1.ModelBoxSpec) bool { return spec.Autoscaling != nil }},
 	{schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}, "PodDisruptionBudget",
 		func(spec *modelv1.ModelBoxSpec) bool { return spec.DisruptionBudget != nil }},
+	{schema.GroupVersionResource{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"}, "NetworkPolicy",
+		func(spec *modelv1.ModelBoxSpec) bool { return spec.NetworkPolicy != nil }},
 }
 
 // TestEveryEditIsRestored edits every field that a render sets in every way, each on the child of a separate box. The controller

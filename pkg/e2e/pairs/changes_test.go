@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -135,6 +136,9 @@ var changes = []change{
 	{"disruption budget that comes", deployment, nothing, withDisruptionBudget(1), kept},
 	{"disruption budget that goes", statefulSet, withDisruptionBudget(1), nothing, kept},
 	{"disruption budget of another size", daemonSet, withDisruptionBudget(1), withDisruptionBudget(2), kept},
+	{"network policy that comes", deployment, nothing, withNetworkPolicy(80), kept},
+	{"network policy that goes", statefulSet, withNetworkPolicy(80), nothing, kept},
+	{"network policy of another port", daemonSet, withNetworkPolicy(80), withNetworkPolicy(81), kept},
 	{"networks", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.Networks = []string{networkName} }, replaced},
 	{"service account", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.ServiceAccountName = accountName }, replaced},
 	{"pull secrets", deployment, nothing, func(spec *modelv1.ModelBoxSpec) {
@@ -219,6 +223,14 @@ func withSteps(spec *modelv1.ModelBoxSpec) {
 func withDisruptionBudget(least int32) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MinAvailable: ptr.To(intstr.FromInt32(least))}
+	}
+}
+
+func withNetworkPolicy(port int32) func(*modelv1.ModelBoxSpec) {
+	return func(spec *modelv1.ModelBoxSpec) {
+		spec.NetworkPolicy = &modelv1.ModelBoxNetworkPolicy{Egress: []networkingv1.NetworkPolicyEgressRule{
+			{Ports: []networkingv1.NetworkPolicyPort{{Port: ptr.To(intstr.FromInt32(port))}}},
+		}}
 	}
 }
 

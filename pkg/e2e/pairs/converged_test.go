@@ -32,6 +32,7 @@ var childResources = []schema.GroupVersionResource{
 	{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "httproutes"},
 	{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"},
 	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
+	{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
 }
 
 // checkNothingLeft returns nil when there is nothing that looks like a child of the box and that it does not ask for.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
@@ -56,6 +57,12 @@ var stackChanges = []stackChange{
 		withImageOf("db", "web")(spec)
 	}},
 	{"deletion", asItIs, func(spec *modelv1.ModelStackSpec) { spec.Deletion = modelv1.ComponentsParallel }},
+	{"isolation that comes", asItIs, func(spec *modelv1.ModelStackSpec) { spec.Isolate = ptr.To(true) }},
+	{"isolation that goes", func(spec *modelv1.ModelStackSpec) { spec.Isolate = ptr.To(true) }, asItIs},
+	{"dependency that goes with isolation", func(spec *modelv1.ModelStackSpec) { spec.Isolate = ptr.To(true) }, func(spec *modelv1.ModelStackSpec) {
+		spec.Isolate = ptr.To(true)
+		componentNamed(spec, "web").DependsOn = []string{"db"}
+	}},
 	{"name of a box", asItIs, func(spec *modelv1.ModelStackSpec) { componentNamed(spec, "cache").BoxName += "-2" }},
 	{"storage of a component", asItIs, func(spec *modelv1.ModelStackSpec) {
 		componentNamed(spec, "db").Box.Workload = statefulSet

@@ -46,6 +46,7 @@ func TestServerHasNoFurtherPermissions(t *testing.T) {
 		{"yes", "patch horizontalpodautoscalers.autoscaling"},
 		{"no", "update horizontalpodautoscalers.autoscaling --subresource=status"},
 		{"yes", "delete poddisruptionbudgets.policy"},
+		{"yes", "delete networkpolicies.networking.k8s.io"},
 		{"yes", "create jobs.batch"},
 		{"no", "patch jobs.batch"},
 		{"no", "create pods --subresource=eviction"},

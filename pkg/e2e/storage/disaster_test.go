@@ -159,6 +159,7 @@ func (d *disaster) box(number int) *modelv1.ModelBox {
 	box := framework.NewBox(fmt.Sprintf("box-%d", number), framework.WithWorkload(kind), func(spec *modelv1.ModelBoxSpec) {
 		spec.Networks = []string{networkName}
 		spec.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MinAvailable: ptr.To(intstr.FromInt32(1))}
+		spec.NetworkPolicy = &modelv1.ModelBoxNetworkPolicy{}
 		if kind != modelv1.WorkloadDaemonSet {
 			spec.ResourceType = modelv1.ResourceTypeSmall
 			spec.Autoscaling = &modelv1.ModelBoxAutoscaling{MaxReplicas: 3, CPU: ptr.To[int32](80)}

@@ -106,6 +106,13 @@ func (d *disaster) state() disasterState {
 		for _, budget := range budgets.Items {
 			state.Children["PodDisruptionBudget "+budget.Name] = budget.UID
 		}
+		policies, err := d.ControlPlane.KubeClient.NetworkingV1().NetworkPolicies(d.Name).List(d.Ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, policy := range policies.Items {
+			state.Children["NetworkPolicy "+policy.Name] = policy.UID
+		}
 		pods, err := d.Pods.List(d.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err

@@ -45,6 +45,7 @@ var childKinds = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "configmaps"},
 	{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"},
 	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
+	{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
 	{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"},
 	networkattachment.Resource,
 }
