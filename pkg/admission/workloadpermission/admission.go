@@ -178,11 +178,15 @@ func byPermission(privileges []privilege) []permissionGroup {
 // fields names what the permission is needed for.
 func (g *permissionGroup) fields() string {
 	var names []string
-	for _, privilege := range g.privileges[:min(len(g.privileges), maxNamedFields)] {
-		names = append(names, privilege.path.String())
+	isNamed := map[string]bool{}
+	for _, privilege := range g.privileges {
+		if name := privilege.path.String(); !isNamed[name] {
+			isNamed[name] = true
+			names = append(names, name)
+		}
 	}
-	if more := len(g.privileges) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
+	if more := len(names) - maxNamedFields; more > 0 {
+		names = append(names[:maxNamedFields], fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(names, ", ")
 }

@@ -41,12 +41,13 @@ func New(s Sources) []*children.Kind {
 		workload.Prerequisites = []*children.Kind{configMaps, claims}
 		workload.Relies = mountsClaim
 	}
-	return slices.Concat([]*children.Kind{configMaps, claims}, workloads, []*children.Kind{
+	// The connections of a pod are restricted from its start.
+	policies := networkPolicyKind(s.KubeClient, s.Children.Networking().V1().NetworkPolicies().Informer())
+	return slices.Concat([]*children.Kind{configMaps, claims, policies}, workloads, []*children.Kind{
 		serviceKind(s.KubeClient, s.Children.Core().V1().Services().Informer()),
 		ingressKind(s.KubeClient, s.Children.Networking().V1().Ingresses().Informer()),
 		routeKind(s.GatewayClient, s.Routes),
 		autoscalerKind(s.KubeClient, s.Children.Autoscaling().V2().HorizontalPodAutoscalers().Informer()),
 		disruptionBudgetKind(s.KubeClient, s.Children.Policy().V1().PodDisruptionBudgets().Informer()),
-		networkPolicyKind(s.KubeClient, s.Children.Networking().V1().NetworkPolicies().Informer()),
 	})
 }
