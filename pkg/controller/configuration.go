@@ -22,8 +22,8 @@ type Configuration struct {
 
 // ModelBoxControllerConfiguration is what can be said about the controller of boxes.
 type ModelBoxControllerConfiguration struct {
-	// ConcurrentSyncs is the number of boxes that are reconciled at the same time, those of one namespace with at most
-	// half of them, and at least one.
+	// ConcurrentSyncs is the number of boxes that are reconciled at the same time. The boxes of one namespace take at most half of
+	// it, and at least one.
 	ConcurrentSyncs int
 	// ResyncPeriod is how often every box is reconciled although nothing happened.
 	ResyncPeriod time.Duration

@@ -23,7 +23,7 @@ import (
 
 // Controller is what every controller implements.
 type Controller interface {
-	// Name is that of its descriptor.
+	// Name returns the name of its descriptor.
 	Name() string
 	// Run reconciles until ctx is done. When it returns, the last write is done. It returns an error, before ctx is done,
 	// when the controller cannot work: cachehealth.ErrCacheNotSynced when another server may be able to.
@@ -193,7 +193,7 @@ func IsControllerEnabled(name string, disabledByDefault sets.Set[string], contro
 	return hasStar && !disabledByDefault.Has(name)
 }
 
-// EnabledDescriptors returns those of the descriptors that a list as Configuration.Controllers enables, sorted by name.
+// EnabledDescriptors returns the descriptors that a list like Configuration.Controllers enables, sorted by name.
 func EnabledDescriptors(descriptors map[string]*Descriptor, controllers []string) []*Descriptor {
 	disabled := sets.New(disabledByDefault(descriptors)...)
 	var enabled []*Descriptor

@@ -49,7 +49,7 @@ func TestEventsThatTheFenceRefusesAreDropped(t *testing.T) {
 	}
 }
 
-// A series that cannot be patched because its event has gone is created anew by the broadcaster.
+// The broadcaster creates the event of a series again if it cannot patch the event because it is gone.
 func TestEventsInANamespaceThatGoesAreDropped(t *testing.T) {
 	terminating := apierrors.NewForbidden(eventsv1.Resource("events"), "web.1", errors.New("the namespace is being terminated"))
 	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}

@@ -51,8 +51,8 @@ type Config struct {
 	Identity string
 }
 
-// NewConfig returns the configuration of the server, with all its checks and hooks but those of controllers. The storage has to be
-// there already: etcd is the embedded one, nil where an outside one is used. fail ends the server.
+// NewConfig returns the configuration of the server, with all checks and hooks except for the checks and hooks of controllers. The
+// storage must exist already. etcd is the embedded etcd, nil for an external etcd. fail ends the server.
 func NewConfig(o *options.Options, etcd *embeddedetcd.Server, fail context.CancelCauseFunc) (*Config, error) {
 	config, host, err := newGenericConfig(o, etcd)
 	if err != nil {
@@ -178,8 +178,8 @@ func newExtraConfig(o *options.Options, config *genericapiserver.RecommendedConf
 	if extra.Recorder, err = hostclients.NewRecorder(config); err != nil {
 		return extra, err
 	}
-	// Requests for pods last as long as their users like, as those of the same names do in the API server of Kubernetes, and end
-	// when this server has answered all others at its shutdown.
+	// Requests for pods last as long as their users like, like the subresources of the same names in kube-apiserver. At a shutdown,
+	// they end when the server has answered all other requests.
 	extra.PodAccess, err = podaccess.New(rest.AddUserAgent(rest.CopyConfig(config.ClientConfig), "pod-access"), o.PodAccess.Limits(), config.DrainedNotify())
 	return extra, err
 }

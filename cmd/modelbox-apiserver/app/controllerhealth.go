@@ -80,7 +80,7 @@ type controllerHealth struct {
 	failedAt time.Time
 }
 
-// Name is that of the controller.
+// Name returns the name of the controller.
 func (h *controllerHealth) Name() string { return h.name }
 
 // Check returns why the controller cannot work.
@@ -105,7 +105,7 @@ func (h *controllerHealth) running(c controller.Controller) {
 	h.current = c
 }
 
-// ended says that the controller does not run any more, and why it could not work, nil if it could.
+// ended records that the controller no longer runs, and the error that it ended with, nil for none.
 func (h *controllerHealth) ended(failure error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

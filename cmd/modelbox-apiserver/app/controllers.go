@@ -26,9 +26,9 @@ const (
 	instrumentation = "github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app"
 )
 
-// addControllers lets the controllers that are enabled run from when the server serves, from a store that has
-// everything, until just before it stops to. What keeps them from being started goes to fail, which has to end the
-// server. Where none is enabled, nothing is added: the server does not campaign to lead either.
+// addControllers runs the enabled controllers from the time when the server serves a complete store until just before it stops
+// serving. It passes an error of their start to fail, which must end the server. If no controller is enabled, it adds nothing, and
+// the server does not take part in leader election.
 func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServer, config *Config, o *options.Options, fail func(error)) error {
 	configuration := o.ControllerConfiguration()
 	descriptors := controller.EnabledDescriptors(controller.NewDescriptors(), configuration.Controllers)
@@ -111,8 +111,8 @@ func runUntilDone(ctx context.Context, pause time.Duration, run func(ctx context
 
 // runWhileServing starts run once the server is up, and at shutdown waits for its end before requests are refused.
 func runWhileServing(ctx context.Context, server *genericapiserver.GenericAPIServer, run func(ctx context.Context)) error {
-	// Neither the context of the server nor that of the hook will do: the last writes of the controllers have to
-	// go through while the server is already on its way down.
+	// This is neither the context of the server nor the context of the hook, because the controllers must complete their last
+	// writes while the server shuts down.
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	if err := server.AddPostStartHook(controllersHook, func(genericapiserver.PostStartHookContext) error {

@@ -146,7 +146,7 @@ func TestCorruptObjectHarmsItselfOnly(t *testing.T) {
 					t.Errorf("the watch has %s of %v, want that web is deleted", event.Type, event.Object)
 				}
 				expectCorrupt(t, boxes, sent)
-				// The watch goes on.
+				// The watch continues.
 				if _, err := boxes.Create(t.Context(), newNginx("other"), metav1.CreateOptions{}); err != nil {
 					t.Fatal(err)
 				}

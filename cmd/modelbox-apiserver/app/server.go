@@ -66,7 +66,7 @@ of its own, and runs the controllers that create a Deployment and a Service in t
 	return cmd
 }
 
-// usePlainHelp gives a command its own help and that of its children: the server's lists the flags of the server.
+// usePlainHelp sets a plain help for a command and its subcommands. The help of the server lists the flags of the server.
 func usePlainHelp(cmd *cobra.Command) {
 	plain := &cobra.Command{}
 	cmd.SetHelpFunc(plain.HelpFunc())

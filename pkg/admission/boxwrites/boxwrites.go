@@ -22,8 +22,8 @@ type Write struct {
 	Spec *field.Path
 }
 
-// Of returns the boxes that a request writes: the object, or those of the components of a stack that it makes or changes. A
-// request for a subresource, or for another kind, writes none.
+// Of returns the boxes that a request writes: the object, or the boxes of the components of a stack that the request creates or
+// changes. A request for a subresource or for another kind writes none.
 func Of(a admission.Attributes) ([]Write, error) {
 	if a.GetSubresource() != "" {
 		return nil, nil

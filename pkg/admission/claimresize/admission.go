@@ -3,8 +3,8 @@
 
 // Package claimresize refuses sizes of storage that the claims of a box cannot have, before the controller tries it.
 //
-// It is an admission plugin, as that of kube-apiserver is, and not a rule of validation: what the claims request, and what their
-// storage class allows, is not the box's to know, and may change while the box stays.
+// Like the plugin of kube-apiserver, it is an admission plugin and not a rule of validation, because it depends on the requests of
+// the claims and on their storage class. Both are not in the box, and can change while the box stays the same.
 package claimresize
 
 import (

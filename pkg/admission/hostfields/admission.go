@@ -38,8 +38,8 @@ func Register(plugins *admission.Plugins) {
 	plugins.Register(PluginName, func(io.Reader) (admission.Interface, error) { return newPlugin(), nil })
 }
 
-// Plugin refuses boxes, and stacks with boxes, that have, or get by an update, fields that the cluster does not know. What an
-// update leaves as it is was admitted before: a box that has come from a newer cluster can be changed in everything else.
+// Plugin refuses new boxes, and stacks with boxes, with fields that the cluster does not know, and updates that add such fields. It
+// accepts a field that an update does not change, so that the other fields of a box from a newer cluster can be changed.
 type Plugin struct {
 	*admission.Handler
 	Initializer

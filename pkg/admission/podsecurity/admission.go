@@ -4,9 +4,9 @@
 // Package podsecurity holds boxes to the Pod Security Standards of their namespaces, as kube-apiserver holds pods and
 // Deployments to them.
 //
-// It is an admission plugin, as that of kube-apiserver is, and not a rule of validation: what a namespace asks for is
-// not the box's to know, it may change while the box stays, and an administrator can configure the plugin, with the
-// PodSecurityConfiguration of kube-apiserver, or turn it off.
+// Like the plugin of kube-apiserver, it is an admission plugin and not a rule of validation, because it depends on the labels of
+// the namespace. They are not in the box, and can change while the box stays the same. An administrator can configure the plugin
+// with the PodSecurityConfiguration of kube-apiserver, or disable it.
 package podsecurity
 
 import (
@@ -67,7 +67,7 @@ var recorder = sync.OnceValue(func() metrics.Recorder {
 	return recorder
 })
 
-// newPlugin reads a PodSecurityConfiguration; a nil reader stands for the defaults.
+// newPlugin reads a PodSecurityConfiguration. A nil reader means the defaults.
 func newPlugin(config io.Reader) (*Plugin, error) {
 	configuration, err := load.LoadFromReader(config)
 	if err != nil {

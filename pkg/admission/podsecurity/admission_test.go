@@ -91,7 +91,7 @@ func newTestPlugin(t *testing.T, config io.Reader, labels map[string]string) *Pl
 	return plugin
 }
 
-// attributes are those of a creation where there is no old box, and else of an update.
+// attributes returns the attributes of a creation if there is no old box, and of an update otherwise.
 func attributes(box, old *model.ModelBox, subresource string) admission.Attributes {
 	kind, resource := modelv1.SchemeGroupVersion.WithKind("ModelBox"), modelv1.SchemeGroupVersion.WithResource("modelboxes")
 	who := &user.DefaultInfo{Name: "jane"}
@@ -177,7 +177,7 @@ func TestSubresourcesAndOtherResourcesAreNotValidated(t *testing.T) {
 	}
 }
 
-// The configuration is that of the plugin of kube-apiserver.
+// The plugin has the configuration of the plugin of kube-apiserver.
 func TestConfiguration(t *testing.T) {
 	const config = `
 apiVersion: pod-security.admission.config.k8s.io/v1

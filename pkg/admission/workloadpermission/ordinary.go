@@ -5,8 +5,8 @@ package workloadpermission
 
 import modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 
-// What is listed here everybody may have who may create boxes. It is told to users in docs/security.md. Everything else
-// needs a permission, fields that a later Kubernetes adds included.
+// Every user who may create boxes may set the fields that are listed here. docs/security.md lists them for users. All other fields
+// need a permission, including fields that a later version of Kubernetes adds.
 
 // rule says what of a field is ordinary. The zero rule is that for a field of which nothing is.
 type rule struct {
@@ -14,12 +14,13 @@ type rule struct {
 	any bool
 	// values are those that are.
 	values []any
-	// fields are those of an object, or of each object in a list, of which something is.
+	// fields are the fields of an object, or of each object in a list, that have ordinary values.
 	fields map[string]rule
 	// isMap says that the keys of the field are the user's, and each of them a matter of its own. With fields, those keys are
 	// ordinary as far as these say.
 	isMap bool
-	// permissions are those that everything else needs in the field and below it; none for those of the field it is in.
+	// permissions are required for all other values of the field and of the fields below it. None means the permissions of the
+	// field that contains it.
 	permissions []permission
 }
 
@@ -40,7 +41,7 @@ func (r rule) needs(permissions []permission) rule {
 // NetworkPolicy, annotations set up networks, sidecars, load balancers and DNS names.
 var keyByKey = rule{isMap: true}
 
-// podAnnotations are keyByKey but for that of a restart, which replaces pods by the same ones.
+// podAnnotations are keyByKey, except for the annotation of a restart, which replaces pods by equal pods.
 var podAnnotations = rule{isMap: true, fields: fields{modelv1.RestartedAtAnnotation: anything}}
 
 var ordinarySpec = object(fields{
@@ -105,7 +106,7 @@ var job = object(fields{
 
 var serviceAccountName = only("default")
 
-// configs are ConfigMaps, which others may read.
+// configs are ConfigMaps, which other users may read.
 var configs = object(fields{
 	"name":      anything,
 	"mountPath": anything,

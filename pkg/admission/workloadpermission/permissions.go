@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	// workloads stands for the resource of a box's own workload.
+	// workloads is replaced by the resource of the workload of the box: see forWorkload.
 	workloads  = appsv1.SchemeGroupVersion.WithResource("workloads")
 	services   = childkinds.Service.GroupVersionResource()
 	configMaps = childkinds.ConfigMap.GroupVersionResource()
@@ -36,7 +36,7 @@ var (
 	pods           = corev1.SchemeGroupVersion.WithResource("pods")
 )
 
-// workloadResource returns the resource that workloads stands for.
+// workloadResource returns the resource of a workload.
 func workloadResource(workload modelv1.Workload) schema.GroupVersionResource {
 	switch workload {
 	case modelv1.WorkloadStatefulSet:
@@ -48,17 +48,17 @@ func workloadResource(workload modelv1.Workload) schema.GroupVersionResource {
 	}
 }
 
-// permission is one that Kubernetes asks for a workload, in the namespace of the box.
+// permission is a permission in the namespace of the box that Kubernetes requires for a child.
 type permission struct {
 	verb     string
 	resource schema.GroupVersionResource
-	// name is that of the one object that it is about; empty for every object.
+	// name is the name of an object. It is empty for all objects.
 	name string
-	// subresource is that of the object, or of every object, that it is about; empty for the object itself.
+	// subresource is a subresource of the object. It is empty for the object itself.
 	subresource string
 }
 
-// String words it as the refusals of an API server do.
+// String returns the permission in the words of a refusal of an API server.
 func (p permission) String() string {
 	resource := p.resource.Resource
 	if p.subresource != "" {
@@ -88,12 +88,13 @@ var (
 	toLimitTraffic    = []permission{{verb: "create", resource: networkPolicies}}
 )
 
-// toAdopt are the permissions for taking over what there is already: it becomes what the box says, and goes with it.
+// toAdopt returns the permissions to adopt an existing object: the box changes it, and the garbage collector deletes it with the
+// box.
 func toAdopt(resource schema.GroupVersionResource, name string) []permission {
 	return []permission{{verb: "update", resource: resource, name: name}, {verb: "delete", resource: resource, name: name}}
 }
 
-// forWorkload returns the permissions with the resource that workloads stands for in place of it.
+// forWorkload returns the permissions with the resource in place of workloads.
 func forWorkload(permissions []permission, resource schema.GroupVersionResource) []permission {
 	resolved := slices.Clone(permissions)
 	for i := range resolved {

@@ -17,9 +17,9 @@ var (
 	toRestart = []permission{{verb: "create", resource: modelBoxes, subresource: "restart"}}
 )
 
-// newPodDebuggerPrivileges returns the privileges of a PodDebugger that the old one does not have. There is none before a creation.
-// All of a spec is one: it says which container which pods get. Which boxes it restarts in the end are those of the pods that it
-// has chosen until then, so that a change of it is as much of a privilege as the restart itself.
+// newPodDebuggerPrivileges returns the privileges of a PodDebugger that the old one does not have. The old one is nil for a
+// creation. The spec as a whole is one privilege, because it determines which pods get which container. The PodDebugger restarts
+// the boxes of the pods that it has selected so far, so that a change of this option is a privilege like the restart itself.
 func newPodDebuggerPrivileges(debugger, old *model.PodDebugger) []privilege {
 	if old != nil && apiequality.Semantic.DeepEqual(debugger.Spec, old.Spec) {
 		return nil

@@ -142,8 +142,8 @@ type walk struct {
 	err        error
 }
 
-// visit looks for privileges in the value of a field. id is its path with keys in place of indexes, permissions are those of the
-// field that it is in.
+// visit looks for privileges in the value of a field. id is its path with keys in place of indexes. permissions are the permissions
+// of the field that contains it.
 func (w *walk) visit(ordinary rule, value any, path, id *field.Path, permissions []permission) {
 	if ordinary.permissions != nil {
 		permissions = ordinary.permissions

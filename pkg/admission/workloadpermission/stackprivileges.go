@@ -15,8 +15,8 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// newStackPrivileges returns the privileges of a stack, beside those of its boxes, that the old one does not have. There is
-// none before a creation.
+// newStackPrivileges returns the privileges of a stack, without the privileges of its boxes, that the old one does not have. The
+// old one is nil for a creation.
 func newStackPrivileges(stack, old *model.ModelStack) []privilege {
 	privileges := stackPrivilegesOf(stack)
 	if old != nil {
@@ -25,7 +25,7 @@ func newStackPrivileges(stack, old *model.ModelStack) []privilege {
 	return privileges
 }
 
-// stackPrivilegesOf returns the privileges of a stack beside those of its boxes.
+// stackPrivilegesOf returns the privileges of a stack, without the privileges of its boxes.
 func stackPrivilegesOf(stack *model.ModelStack) []privilege {
 	byName := map[string]*model.ModelStackComponent{}
 	for i := range stack.Spec.Components {

@@ -60,7 +60,7 @@ func TestOfProtobufRefusesWhatWouldTakeTooMuchMemory(t *testing.T) {
 	}
 }
 
-// The generated decoders cut the number of a field to 32 bits. What a walk takes for no field at all is one to them.
+// The generated decoders cut the number of a field to 32 bits. They decode fields that a walk does not take for fields.
 func TestOfProtobufRefusesFieldNumbersThatDecodersCut(t *testing.T) {
 	tag := binary.AppendUvarint(nil, (1<<32+uint64(containers))<<3|uint64(protowire.BytesType))
 	data := within(bytes.Repeat(append(tag, 0), 20000), spec)

@@ -19,9 +19,9 @@ type YAMLError struct{ reason string }
 
 func (e *YAMLError) Error() string { return e.reason }
 
-// YAMLToJSON returns YAML as JSON, and how many bytes of memory it takes to parse it. JSON, which is YAML as well, it
-// returns as it is. It returns a YAMLError when parsing takes more than the limit, and when the data has more than maxJSON
-// bytes as JSON: an alias in YAML stands for a value of any length. It returns no JSON for data that is no YAML.
+// YAMLToJSON returns YAML as JSON, and how many bytes of memory the parser needs. It returns JSON, which is YAML as well,
+// unchanged. It returns a YAMLError if the parser needs more than the limit, or if the data has more than maxJSON bytes as JSON,
+// because an alias in YAML can represent a value of any length. It returns no JSON for data that is not YAML.
 func YAMLToJSON(data []byte, limit, maxJSON int64) (asJSON []byte, bytes int64, err error) {
 	if json.Valid(data) {
 		return data, 0, nil

@@ -45,8 +45,8 @@ func (m *Message) Field(number protowire.Number) (*Field, bool) {
 	return &m.fields[number], true
 }
 
-// FieldNamed returns the field that has the name in JSON, and whether there is one. The fields of a field that JSON has
-// inline are those of the message.
+// FieldNamed returns the field with the name in JSON, and whether it exists. The fields of an inline field are fields of the
+// message.
 func (m *Message) FieldNamed(name string) (*Field, bool) {
 	field, isKnown := m.names[name]
 	return field, isKnown

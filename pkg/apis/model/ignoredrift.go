@@ -3,7 +3,7 @@
 
 package model
 
-// ModelBoxIgnoreDrift are the fields of the children that others may have.
+// ModelBoxIgnoreDrift are the fields of the children that other field managers may own.
 type ModelBoxIgnoreDrift struct {
 	Deployment              []string
 	StatefulSet             []string

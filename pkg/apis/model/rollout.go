@@ -35,7 +35,7 @@ type RolloutType string
 const (
 	// RolloutCanary gives the new revision a share of the traffic, step by step.
 	RolloutCanary RolloutType = "Canary"
-	// RolloutBlueGreen starts all pods of the new revision beside those of the stable one, and then gives it all of the traffic at once.
+	// RolloutBlueGreen starts all pods of the new revision beside the stable pods, and then sends all traffic to them at once.
 	RolloutBlueGreen RolloutType = "BlueGreen"
 )
 
@@ -66,7 +66,7 @@ type ModelBoxPrometheusQuery struct {
 type RolloutPhase string
 
 const (
-	// RolloutProgressing is a rollout that goes on.
+	// RolloutProgressing is a rollout in progress.
 	RolloutProgressing RolloutPhase = "Progressing"
 	// RolloutComplete is one whose pods are all there and available.
 	RolloutComplete RolloutPhase = "Complete"
@@ -158,7 +158,7 @@ type ModelBoxRetryStatus struct {
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// ModelBoxPromotion is a request to go on with a rollout that is in steps, and the answer to it. It is not stored.
+// ModelBoxPromotion is a request to continue with the next step of a rollout, and the response to it. It is not stored.
 type ModelBoxPromotion struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta

@@ -54,8 +54,8 @@ type DefaultProbe string
 const (
 	// DefaultProbeReadiness is the default of spec.readinessProbe.
 	DefaultProbeReadiness DefaultProbe = "Readiness"
-	// DefaultProbeLiveness is the default of spec.livenessProbe and, since it has nothing to delay then, that of
-	// spec.startupProbe.
+	// DefaultProbeLiveness is the default of spec.livenessProbe. Without it there is no default of spec.startupProbe either,
+	// which would have nothing to delay.
 	DefaultProbeLiveness DefaultProbe = "Liveness"
 	// DefaultProbeStartup is the default of spec.startupProbe.
 	DefaultProbeStartup DefaultProbe = "Startup"

@@ -15,16 +15,16 @@ const (
 	// GroupName is the API group of network attachments.
 	GroupName = "k8s.cni.cncf.io"
 
-	// NetworksAnnotation of a pod selects the networks that it is attached to beside that of the cluster.
+	// NetworksAnnotation of a pod selects the networks that it is attached to, in addition to the network of the cluster.
 	NetworksAnnotation = "k8s.v1.cni.cncf.io/networks"
 	// StatusAnnotation of a pod has what came of it.
 	StatusAnnotation = "k8s.v1.cni.cncf.io/network-status"
 )
 
 var (
-	// Kind is that of NetworkAttachmentDefinitions.
+	// Kind is the kind of NetworkAttachmentDefinitions.
 	Kind = schema.GroupVersionKind{Group: GroupName, Version: "v1", Kind: "NetworkAttachmentDefinition"}
-	// Resource is that of NetworkAttachmentDefinitions.
+	// Resource is the resource of NetworkAttachmentDefinitions.
 	Resource = Kind.GroupVersion().WithResource("network-attachment-definitions")
 )
 

@@ -23,7 +23,7 @@ const (
 
 // Attachment is an interface of a pod in a network.
 type Attachment struct {
-	// Name is that of the NetworkAttachmentDefinition, after its namespace and "/" where it is given.
+	// Name is the name of the NetworkAttachmentDefinition, after its namespace and "/" if it has one.
 	Name string `json:"name"`
 	// Interface and MAC are empty where they are not known.
 	Interface string `json:"interface,omitempty"`
@@ -54,7 +54,7 @@ func (a *Attachment) Addresses() []netip.Addr {
 	return addresses
 }
 
-// ParseStatus returns the attachments that the value of a StatusAnnotation tells of, none for an empty one.
+// ParseStatus returns the attachments in the value of a StatusAnnotation, none for an empty value.
 func ParseStatus(value string) ([]Attachment, error) {
 	if value == "" {
 		return nil, nil
@@ -66,8 +66,8 @@ func ParseStatus(value string) ([]Attachment, error) {
 	return attachments, nil
 }
 
-// TrimStatus returns the value of a StatusAnnotation with no more than the attachments to networks beside that of the
-// cluster, and no more of these than can be right. It is empty where there is none, or the value cannot be read.
+// TrimStatus returns the value of a StatusAnnotation with the attachments to other networks than the network of the cluster, and
+// with no more of them than a pod can have. It is empty if there are none, or if the value cannot be parsed.
 func TrimStatus(value string) string {
 	attachments, err := ParseStatus(value)
 	if err != nil {

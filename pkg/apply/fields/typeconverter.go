@@ -20,15 +20,15 @@ import (
 	modelscheme "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/scheme"
 )
 
-// typeConverter knows the schemas of the kinds of children. groups has the schemas of other groups than those of Kubernetes.
+// typeConverter has the schemas of the kinds of children. groups has the schemas of the groups that are not in the API of
+// Kubernetes.
 type typeConverter struct {
 	kube   func() managedfields.TypeConverter
 	groups map[string]func() managedfields.TypeConverter
 }
 
-// NewTypeConverter returns a converter that knows the schemas of the kinds of Kubernetes, of this API and of
-// gateway.networking.k8s.io. It reads no schemas before they are needed: reading those of Kubernetes takes a fifth of the start of
-// the server.
+// NewTypeConverter returns a converter with the schemas of the kinds of Kubernetes, of this API and of gateway.networking.k8s.io.
+// It parses schemas when they are needed, because the schemas of Kubernetes take a fifth of the start of the server.
 func NewTypeConverter() managedfields.TypeConverter {
 	return &typeConverter{
 		kube: sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) }),

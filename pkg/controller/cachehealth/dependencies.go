@@ -28,13 +28,13 @@ type dependency struct {
 	handlerHasSynced cache.InformerSynced
 }
 
-// NewDependencies returns those of a controller that depends on nothing yet.
+// NewDependencies returns the dependencies of a controller, which are empty at first.
 func (m *Monitor) NewDependencies() *Dependencies {
 	return &Dependencies{monitor: m}
 }
 
-// AddRequired adds the cache of an informer that is not started yet, without which the controller cannot work.
-// handlerHasSynced is that of the registration of the controller's event handler.
+// AddRequired adds the cache of an informer that is not started yet. The controller cannot work without it. handlerHasSynced is
+// HasSynced of the registration of the event handler of the controller.
 func (d *Dependencies) AddRequired(resource schema.GroupResource, informer cache.SharedIndexInformer, handlerHasSynced cache.InformerSynced) error {
 	c, err := d.monitor.cacheOf(resource, informer)
 	if err != nil {

@@ -31,7 +31,7 @@ func NewMonitor() *Monitor {
 // cacheOf returns the cache of an informer that is not started yet, and takes note of its failures from then on.
 func (m *Monitor) cacheOf(resource schema.GroupResource, informer cache.SharedIndexInformer) (*sharedCache, error) {
 	for _, known := range m.caches {
-		// Factories wrap the same informer anew each time that they are asked for it.
+		// Factories return another wrapper of the same informer for each call.
 		if known.store == informer.GetStore() {
 			return known, nil
 		}

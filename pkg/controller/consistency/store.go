@@ -64,8 +64,8 @@ func NewStore(clock clock.PassiveClock, stores map[schema.GroupResource]LastSync
 	return &Store{clock: clock, stores: stores, writes: map[types.NamespacedName]*ownerRecord{}}
 }
 
-// WroteAt records that an object of the resource was written for the owner, with the version that came back. What was
-// written for an earlier owner of the name is forgotten.
+// WroteAt records that an object of the resource was written for the owner, with the resource version of the response. It forgets
+// the writes for an earlier owner of the name.
 func (s *Store) WroteAt(owner types.NamespacedName, ownerUID types.UID, resource schema.GroupResource, rv string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

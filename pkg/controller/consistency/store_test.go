@@ -107,7 +107,7 @@ func TestEnsureReadyWaitsUntilTheCacheHasMoved(t *testing.T) {
 	}
 }
 
-// The cluster was restored from a backup: its versions go on from an earlier one.
+// The cluster was restored from a backup: its resource versions continue from an earlier one.
 func TestEnsureReadyGivesUpAWriteThatNoCacheShows(t *testing.T) {
 	web := types.NamespacedName{Namespace: "default", Name: "web"}
 	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}

@@ -33,21 +33,21 @@ const FailedMount = "FailedMount"
 // for the lack of quota. A StatefulSet and a DaemonSet themselves only say that they have fewer pods than they are to have.
 const FailedCreate = "FailedCreate"
 
-// Factories make informers that are shared. An informer is only started when some controller has asked for it before
-// Start. What an informer keeps is trimmed: see there before relying on a field.
+// Factories make shared informers. Start starts the informers that a controller has asked for. Their transforms remove fields from
+// cached objects: see there before you use a field.
 type Factories struct {
 	// Model sees the objects of this server, without their managed fields. Of a box it keeps what tells whether it is as it was
 	// written: it may be a child.
 	Model modelinformers.SharedInformerFactory
 	// Kube sees all objects of the cluster.
 	Kube kubeinformers.SharedInformerFactory
-	// Children sees what controllers of this server have made, by its label.
+	// Children caches the objects that the controllers of this server create, by their label.
 	Children kubeinformers.SharedInformerFactory
-	// Records sees what is recorded of stacks. Other ControllerRevisions may have the label of Children: those of the
+	// Records caches the records of stacks. Other ControllerRevisions can have the label of Children: the revisions of the
 	// StatefulSets and DaemonSets of boxes.
 	Records kubeinformers.SharedInformerFactory
-	// Pods sees the pods of boxes, by the label that selects them: an overlay can change every other label of pods, as
-	// users of Helm do with that of Children.
+	// Pods caches the pods of boxes, by the label that selects them. An overlay can change every other label of pods, as users of
+	// Helm do with the label of Children.
 	Pods kubeinformers.SharedInformerFactory
 	// MountFailures sees the events that say why pods wait for a volume, and no others: the API server leaves out the
 	// rest, so that this costs next to nothing however many pods there are. To list a pod's events while it is being

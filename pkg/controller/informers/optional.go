@@ -28,7 +28,7 @@ type Optional struct {
 	listWatch *optionalListWatch
 }
 
-// NewOptional returns an informer of the kind of the example, which is not started. What transform returns is cached.
+// NewOptional returns an informer of the kind of the example, which is not started. It caches the results of transform.
 func NewOptional(resource schema.GroupResource, listWatch *cache.ListWatch, example runtime.Object, transform cache.TransformFunc) (*Optional, error) {
 	optional := &optionalListWatch{ListWatch: listWatch, resource: resource}
 	informer := cache.NewSharedIndexInformerWithOptions(optional, example, cache.SharedIndexInformerOptions{

@@ -23,7 +23,7 @@ func dropManagedFields(obj any) (any, error) {
 	return obj, nil
 }
 
-// trimModel drops managed fields, but for what identifies those of a box, which may be a child.
+// trimModel removes managed fields, except for what identifies the managed fields of a box, which can be a child.
 func trimModel(obj any) (any, error) {
 	box, ok := obj.(*modelv1.ModelBox)
 	if !ok {
@@ -78,7 +78,8 @@ func TrimPod(pod *corev1.Pod) *corev1.Pod {
 	}
 }
 
-// trimAnnotations keeps which networks a pod has addresses of beside that of the cluster, nothing where it has none.
+// trimAnnotations keeps the networks in which a pod has addresses, except for the network of the cluster. It keeps nothing if the
+// pod has none.
 func trimAnnotations(annotations map[string]string) map[string]string {
 	if status := networkattachment.TrimStatus(annotations[networkattachment.StatusAnnotation]); status != "" {
 		return map[string]string{networkattachment.StatusAnnotation: status}

@@ -82,7 +82,7 @@ func TestCanaryWithARoute(t *testing.T) {
 	s.expectComplete(t, "nginx:2")
 }
 
-// On the way back, the candidate has no traffic any more before its pods go.
+// On the way back, the candidate no longer has traffic when its pods are deleted.
 func TestWayBackOfACanaryWithARoute(t *testing.T) {
 	s := newStepsTest(t, modelv1.RolloutCanary, twoSteps, routed)
 	s.changeBox(t, image("nginx:2"))
@@ -123,7 +123,7 @@ var failedPhases = map[modelv1.RolloutFailurePolicy]modelv1.RolloutPhase{
 	modelv1.RolloutFailureRollback: modelv1.RolloutRolledBack,
 }
 
-// Pods that fail in a step are those of the new revision, and the stable pods are as they were.
+// Pods that fail in a step are pods of the new revision, and the stable pods do not change.
 func TestFailureInSteps(t *testing.T) {
 	for _, row := range stepsRows {
 		for _, policy := range []modelv1.RolloutFailurePolicy{modelv1.RolloutFailureNone, modelv1.RolloutFailurePause, modelv1.RolloutFailureRollback} {

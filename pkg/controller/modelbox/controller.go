@@ -88,7 +88,7 @@ type ControllerParameters struct {
 	Children       kubeinformers.SharedInformerFactory
 	Pods           coreinformers.PodInformer
 	IngressClasses networkinginformers.IngressClassInformer
-	// Autoscalers are all autoscalers, those of users as well.
+	// Autoscalers are all autoscalers, including the autoscalers of users.
 	Autoscalers autoscalinginformers.HorizontalPodAutoscalerInformer
 	// HostCluster knows which fields of children the cluster knows. Nil: it is taken to know all.
 	HostCluster *hostcluster.Cluster

@@ -71,7 +71,7 @@ func TestFailingCanaryOfADaemonSet(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		policy modelv1.RolloutFailurePolicy
-		// images are those of the ready pods in the end.
+		// images are the images of the ready pods in the end.
 		images string
 		phase  modelv1.RolloutPhase
 	}{

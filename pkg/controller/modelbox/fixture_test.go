@@ -46,7 +46,7 @@ type testController struct {
 	routes    *informers.Optional
 	boxCache  cache.Indexer
 	events    chan string
-	// prometheus is that of the next controller, nil for none.
+	// prometheus is the Prometheus of the next controller, nil for none.
 	prometheus rollouts.Prometheus
 }
 

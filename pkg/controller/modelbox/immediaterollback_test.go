@@ -175,7 +175,7 @@ func TestImmediateRollbackFromPodsThatFail(t *testing.T) {
 	}
 }
 
-// New pods that fail are those of a rollout like any other.
+// New pods that fail make the rollout fail, like the pods of any other rollout.
 func TestImmediateRollbackThatFails(t *testing.T) {
 	for _, row := range stepsRows {
 		for _, isInSteps := range []bool{false, true} {

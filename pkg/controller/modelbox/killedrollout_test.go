@@ -28,7 +28,7 @@ const (
 
 var errKilled = errors.New("the controller was killed")
 
-// killer kills a controller at one of its writes: no request of it reaches a server any more.
+// killer kills a controller at one of its writes: none of its later requests reaches a server.
 type killer struct {
 	// at is the number of the write, from 1, and 0 for none. isAfter lets that write reach its server.
 	at      int
@@ -36,7 +36,7 @@ type killer struct {
 
 	// isDead says that the controller is killed, and hasKilled that one was.
 	isAtWork, isDead, hasKilled bool
-	// writes is the number of writes so far, and childWrites that of those to children.
+	// writes is the number of writes so far, and childWrites is the number of writes to children.
 	writes, childWrites int
 }
 

@@ -27,7 +27,7 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// reconcile brings one box nearer to what it says. Its results are those of reconciler.Config. What becomes of the pods does not
+// reconcile reconciles one box. Its results are the results of Reconcile in reconciler.Config. The rollout of the pods does not
 // wait for a child that cannot be written.
 func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time.Duration, error) {
 	storage, err := c.storage.ReconcileStorage(ctx, box)

@@ -453,7 +453,7 @@ func TestCanaryOfOnePod(t *testing.T) {
 	s.expectComplete(t, "nginx:2")
 }
 
-// A controller that starts at any time goes on as the former one would.
+// A controller that starts at any time continues like the former one.
 func TestStepsWithAControllerThatStartsAnew(t *testing.T) {
 	for _, row := range stepsRows {
 		t.Run(row.name, func(t *testing.T) {
@@ -548,7 +548,7 @@ func TestChangesInTheMiddleOfSteps(t *testing.T) {
 	for _, change := range []struct {
 		name   string
 		change func(t *testing.T, s *stepsTest)
-		// image is that of all pods in the end.
+		// image is the image of all pods in the end.
 		image string
 	}{
 		{"another version", func(t *testing.T, s *stepsTest) {

@@ -15,7 +15,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
-// reconcile brings one stack nearer to what it says. Its results are those of reconciler.Config.
+// reconcile reconciles one stack. Its results are the results of Reconcile in reconciler.Config.
 func (c *Controller) reconcile(ctx context.Context, stack *modelv1.ModelStack) (time.Duration, error) {
 	if err := c.deleteOrphanedRecords(ctx, apply.KeyOf(stack), stack.UID); err != nil {
 		return 0, err

@@ -15,7 +15,7 @@ import (
 	networkrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/network"
 )
 
-// reconcile brings one network nearer to what it says. Its results are those of reconciler.Config.
+// reconcile reconciles one network. Its results are the results of Reconcile in reconciler.Config.
 func (c *Controller) reconcile(ctx context.Context, network *modelv1.Network) (time.Duration, error) {
 	used, err := c.usageOf(network)
 	if err != nil {

@@ -29,8 +29,8 @@ import (
 // component is what grants the right that the server needs for this controller alone.
 const component = "artifacts/components/pod-debugger"
 
-// addContainers gives the chosen pods the container, one after the other, and moves them to those that have it. It returns after how
-// long to look again, 0 for not at all. What the cluster refuses is in found then, and is no error.
+// addContainers adds the container to the chosen pods one after the other, and moves them to the pods that have it. It returns
+// after how long to requeue, 0 for not at all. Refusals of the cluster are in found then, and are no error.
 func (c *Controller) addContainers(ctx context.Context, debugger *modelv1.PodDebugger, found *survey, pods *podCache) (time.Duration, error) {
 	key := apply.KeyOf(debugger)
 	isChosen := map[types.UID]bool{}
@@ -96,8 +96,8 @@ func (c *Controller) addContainer(ctx context.Context, debugger *modelv1.PodDebu
 	})
 }
 
-// mayAddContainers returns whether the server has the right to add ephemeral containers in the namespace, and true where the cluster
-// does not say it: the refusal of a pod is told then as it is.
+// mayAddContainers returns whether the server may add ephemeral containers in the namespace. It returns true if the cluster does
+// not answer. The status then has the refusal for each pod.
 func (c *Controller) mayAddContainers(ctx context.Context, namespace string) bool {
 	review, err := timeout.Request(ctx, func(ctx context.Context) (*authorizationv1.SelfSubjectAccessReview, error) {
 		return c.kubeClient.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, &authorizationv1.SelfSubjectAccessReview{

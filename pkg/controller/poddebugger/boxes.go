@@ -61,7 +61,7 @@ func byBoxLabel(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	return labelled
 }
 
-// filterOf returns what tells the pods of the box. A box that was created anew under its name has another one.
+// filterOf returns what identifies the pods of the box. Another box that is created with the same name has another filter.
 func (p *podCache) filterOf(box *modelv1.ModelBox, reader *boxpods.Reader) *boxpods.Filter {
 	p.mu.Lock()
 	defer p.mu.Unlock()

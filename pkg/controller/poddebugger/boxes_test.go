@@ -14,7 +14,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// madeUp has the label of pods of box web, and a controller that a user wrote by hand.
+// madeUp has the label of pods of box web, and a controller reference that a user wrote.
 func madeUp(apiVersion, kind, name string, uid types.UID) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) {
 		pod.Labels[modelv1.SelectorLabel] = "web"
@@ -79,7 +79,7 @@ func (f *testController) createReplicaSet(name string, owners []metav1.OwnerRefe
 	}
 }
 
-// TestPodsOfABoxThatIsCreatedAnew are those of the new box only.
+// TestPodsOfABoxThatIsCreatedAnew checks that only the pods of the new box count.
 func TestPodsOfABoxThatIsCreatedAnew(t *testing.T) {
 	f := newTestController(t, newDebugger(), newPod("a-0", 1, debugged(), ofBox("web")))
 	f.createBox("web")

@@ -28,12 +28,13 @@ import (
 )
 
 const (
-	// Name is that of the controller, in --controllers as in the names of its metrics and health check.
+	// Name is the name of the controller, in --controllers and in the names of its metrics and health check.
 	Name = "poddebugger"
 	// noun is what messages call a PodDebugger.
 	noun = "PodDebugger"
 
-	// concurrentSyncs is how many PodDebuggers are reconciled at the same time, those of one namespace with at most half of them.
+	// concurrentSyncs is how many PodDebuggers are reconciled at the same time. The PodDebuggers of one namespace take at most half
+	// of it.
 	concurrentSyncs = 4
 )
 

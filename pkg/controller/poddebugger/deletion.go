@@ -39,8 +39,8 @@ func withoutFinalizer(debugger *modelv1.PodDebugger) []string {
 	})
 }
 
-// reconcileDeletion restarts the boxes of the pods that have the container, where that was asked for, and lets the PodDebugger go. No
-// pod gets the container any more, so that those that replace them do not have it.
+// reconcileDeletion restarts the boxes of the pods that have the container, if the PodDebugger asks for it, and removes the
+// finalizer of the PodDebugger. Pods no longer get the container, so that the new pods do not have it.
 func (c *Controller) reconcileDeletion(ctx context.Context, debugger *modelv1.PodDebugger, pods []*corev1.Pod) error {
 	if !slices.Contains(debugger.Finalizers, modelv1.PodDebuggerRestartFinalizer) {
 		return nil
@@ -59,8 +59,8 @@ func (c *Controller) reconcileDeletion(ctx context.Context, debugger *modelv1.Po
 	return c.SetFinalizers(ctx, debugger, withoutFinalizer(debugger))
 }
 
-// restart restarts the box if one of its pods has the container, unless that was done since the deletion. A box that cannot be
-// restarted is told of, and does not hold up the deletion.
+// restart restarts the box if one of its pods has the container, unless the box was restarted since the deletion. An event reports
+// a box that cannot be restarted. It does not delay the deletion.
 func (c *Controller) restart(ctx context.Context, debugger *modelv1.PodDebugger, name, container string) error {
 	boxes := c.modelClient.ModelV1().ModelBoxes(debugger.Namespace)
 	box, err := timeout.Request(ctx, func(ctx context.Context) (*modelv1.ModelBox, error) { return boxes.Get(ctx, name, metav1.GetOptions{}) })

@@ -23,10 +23,10 @@ func (c *Controller) podEvent(pod *corev1.Pod, debugger *modelv1.PodDebugger, ev
 	c.Recorder.Eventf(pod, debugger, eventType, reason, "AddEphemeralContainer", "%s", message.Truncate(note))
 }
 
-// toldReasons are those of the condition Applied that are worth an event.
+// toldReasons are the reasons of the condition Applied that have an event.
 var toldReasons = []string{modelv1.ReasonForbidden, modelv1.ReasonInvalid, modelv1.ReasonQuotaExceeded, modelv1.ReasonError}
 
-// recordTransitions records what a new status changes, compared with the last one: nothing is told twice.
+// recordTransitions records an event for each change from the last status to the new one, so that no event is recorded twice.
 func (c *Controller) recordTransitions(debugger *modelv1.PodDebugger, status *modelv1.PodDebuggerStatus) {
 	for _, conditionType := range []string{modelv1.ConditionApplied, modelv1.ConditionReady} {
 		is := meta.FindStatusCondition(status.Conditions, conditionType)

@@ -115,7 +115,8 @@ func controlledBy(apiVersion, kind, name string, uid types.UID) []metav1.OwnerRe
 	return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: ptr.To(true)}}
 }
 
-// testController is a controller whose cache of PodDebuggers only moves when a test says so. That of pods follows by itself.
+// testController is a controller whose cache of PodDebuggers changes only when a test says so. The cache of pods follows
+// automatically.
 type testController struct {
 	*Controller
 	t             *testing.T

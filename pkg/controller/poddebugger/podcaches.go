@@ -33,7 +33,7 @@ type podCaches struct {
 	running     sync.WaitGroup
 }
 
-// podCache is that of one namespace.
+// podCache is the cache of the pods of one namespace.
 type podCache struct {
 	informer cache.SharedIndexInformer
 	// consistency knows the pods that were written for the PodDebuggers of the namespace.

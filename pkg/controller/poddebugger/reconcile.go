@@ -18,8 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
-// reconcile brings the pods of one PodDebugger, which may be being deleted, nearer to what it says. Its results are those of
-// reconciler.Config.
+// reconcile reconciles one PodDebugger, which may be being deleted. Its results are the results of Reconcile in reconciler.Config.
 func (c *Controller) reconcile(ctx context.Context, debugger *modelv1.PodDebugger) (time.Duration, error) {
 	key := apply.KeyOf(debugger)
 	pods, err := c.pods.get(key.Namespace)

@@ -24,7 +24,7 @@ const (
 	permissionRetry = children.RecheckPeriod
 )
 
-// everyPod stands for all pods, where the server may not change any.
+// everyPod is the name for all pods, if the server may not change any pod.
 const everyPod types.UID = ""
 
 // refusal is what the cluster answered for a pod the last time.

@@ -156,7 +156,8 @@ func ready(found *survey, listed []modelv1.PodDebuggerPod, applied reconciler.Ve
 // validReason is the pattern of metav1.Condition.
 var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]{0,254}[A-Za-z0-9_])?$`)
 
-// waitingReason returns the reason of a condition for that of a container. What every container waits for at first is none.
+// waitingReason returns the reason of a condition for the reason of a waiting container. It returns none for what every container
+// waits for at first.
 func waitingReason(reason string) string {
 	if reason == "ContainerCreating" || reason == "PodInitializing" || !validReason.MatchString(reason) {
 		return modelv1.ReasonContainerWaiting
@@ -172,7 +173,7 @@ func pods(count int) string {
 	return fmt.Sprintf("%d pods", count)
 }
 
-// andMore says that there are more pods like the one that was told of.
+// andMore returns the end of a message about a pod, with the number of further pods like it.
 func andMore(count int) string {
 	if count <= 0 {
 		return ""

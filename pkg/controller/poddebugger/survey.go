@@ -26,19 +26,19 @@ type survey struct {
 	selected int
 	// debugged have the container, and chosen are to get it; both the oldest first.
 	debugged, chosen []*corev1.Pod
-	// refused are those of the chosen that were not given it.
+	// refused are the chosen pods whose container the cluster refused.
 	refused map[types.UID]refusal
 	// forbidden is why the server may not give it to any pod, empty where it may.
 	forbidden string
-	// isExpired is whether the time of the PodDebugger is over, and timeToLive how long it is until then, 0 for ever.
+	// isExpired is true if the time of the PodDebugger is over, and timeToLive is how long it is until then, 0 for forever.
 	isExpired  bool
 	timeToLive time.Duration
 	// boxes are the names of the boxes that pods belong to, as boxesOf tells them.
 	boxes map[types.UID]string
 }
 
-// survey finds the pods that have the container, and those that are to get it. Pods that are being deleted are left alone, and so are
-// those of the kubelet's own manifests, which no API server can change.
+// survey finds the pods that have the container, and the pods that are to get it. It ignores pods that are being deleted, and
+// static pods of a kubelet, which no API server can change.
 func (c *Controller) survey(debugger *modelv1.PodDebugger, pods []*corev1.Pod) (*survey, error) {
 	selector, err := metav1.LabelSelectorAsSelector(&debugger.Spec.Selector)
 	if err != nil {

@@ -33,7 +33,7 @@ const (
 type Config struct {
 	// URL is the address of the API, without "/api/v1". Empty: there is no Prometheus.
 	URL string
-	// CAFile has the CA certificates of the server. Empty: those of the system.
+	// CAFile is a file with the CA certificates of the server. Empty means the CA certificates of the system.
 	CAFile string
 	// TokenFile has the bearer token for the server, and is read again when it changes. Empty: no token.
 	TokenFile string

@@ -9,9 +9,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Handler returns a handler that adds what itemOf makes of the objects that an informer reports; nothing where it returns
-// false. What was there before the informer began to watch, and what it reports again at a resync, has low priority: most
-// of it is as it should be.
+// Handler returns a handler that adds an item for each object that an informer reports. itemOf returns the item of an object, and
+// false for none. Objects that existed before the informer began to watch, and objects of a resync, have low priority, because most
+// of them need no change.
 func (q *Queue) Handler(itemOf func(metav1.Object) (types.NamespacedName, bool)) cache.ResourceEventHandler {
 	return q.handler(func(object metav1.Object, add func(types.NamespacedName)) {
 		if item, ok := itemOf(object); ok {

@@ -31,7 +31,7 @@ type priorityQueue struct {
 
 	mu      sync.Mutex
 	entries map[types.NamespacedName]*waitingItem
-	// namespaces are those of which items wait or are processed; ready has those of which one may leave.
+	// namespaces are the namespaces of items that wait or are processed. ready has the namespaces with an item that may leave.
 	namespaces map[string]*namespaceQueue
 	ready      namespaceHeap
 	// arrivals numbers the entries, so that those due at the same time leave as they came.
@@ -84,7 +84,7 @@ func (q *priorityQueue) markNormal(item types.NamespacedName) {
 	q.normal.Insert(item)
 }
 
-// done says that an item that has left is not processed any more.
+// done records that an item that has left is no longer processed.
 func (q *priorityQueue) done(item types.NamespacedName) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -111,7 +111,7 @@ func TestPriorityHoldsForOneTimeInTheQueue(t *testing.T) {
 	}
 }
 
-// Twice as many items of normal priority arrive as leave, for ever.
+// Twice as many items of normal priority arrive as leave, forever.
 func TestNormalPriorityDoesNotStarveLowPriority(t *testing.T) {
 	d := newPriorityTest(math.MaxInt)
 	d.do(t, "low")

@@ -48,13 +48,13 @@ func New(name string, maxPerNamespace int, clock clock.PassiveClock) *Queue {
 	}
 }
 
-// Done says that an item that Get returned is not processed any more, which may let another one of its namespace go next.
+// Done records that an item that Get returned is no longer processed. Another item of its namespace may then leave.
 func (q *Queue) Done(item types.NamespacedName) {
 	q.order.done(item)
 	q.TypedRateLimitingInterface.Done(item)
 }
 
-// AddWithLowPriority adds an item that others may go before for a while.
+// AddWithLowPriority adds an item that other items may overtake for a while.
 func (q *Queue) AddWithLowPriority(item types.NamespacedName) { q.lowPriority.Add(item) }
 
 // normalPriority is a work queue whose Add is of normal priority.

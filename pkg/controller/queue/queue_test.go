@@ -106,8 +106,8 @@ func TestAnItemThatFailsDelaysNoOther(t *testing.T) {
 	})
 }
 
-// TestNothingIsLostBetweenWorkers adds from many sides at once. What was true of an item when it was added has to be seen
-// by a worker later, and no two workers may have the same item.
+// TestNothingIsLostBetweenWorkers adds items from many goroutines at once. A worker must later see the state of an item at the time
+// when it was added, and no two workers may have the same item.
 func TestNothingIsLostBetweenWorkers(t *testing.T) {
 	const items, changes, workers, writers = 20, 500, 4, 4
 	q := New("test", math.MaxInt, clock.RealClock{})

@@ -22,7 +22,7 @@ import (
 	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
 )
 
-// reconcile brings the Ingress of one Service nearer to what its annotations say. Its results are those of reconciler.Config.
+// reconcile reconciles the Ingress of one Service. Its results are the results of Reconcile in reconciler.Config.
 func (c *Controller) reconcile(ctx context.Context, service *corev1.Service) (time.Duration, error) {
 	wants, err := c.wantsIngress(service)
 	if err != nil {

@@ -503,7 +503,7 @@ func schema_pkg_apis_model_v1_ModelBox(ref common.ReferenceCallback) common.Open
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the standard object metadata. metadata.name is also the name of the box's workload and Service and the value of the pods' \"modelbox\" label, so it must be a DNS-1035 label of at most 63 characters: lower case letters, digits and '-', starting with a letter. That of a StatefulSet has at most 52 characters.\n\nExample: {name: web, namespace: default}",
+							Description: "metadata is the standard object metadata. metadata.name is also the name of the workload and the Service of the box, and the value of the label \"modelbox\" of its pods. Therefore it must be a DNS-1035 label of at most 63 characters: lower case letters, digits and '-', starting with a letter. With workload \"StatefulSet\", it has at most 52 characters.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -554,7 +554,7 @@ func schema_pkg_apis_model_v1_ModelBoxAbort(ref common.ReferenceCallback) common
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Description: "metadata has the name and the namespace of the box. A request may leave it out.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -590,7 +590,7 @@ func schema_pkg_apis_model_v1_ModelBoxAbortStatus(ref common.ReferenceCallback) 
 					},
 					"generation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "generation is that of the box whose rollout was aborted.\n\nExample: 2",
+							Description: "generation is the generation of the box whose rollout was aborted.\n\nExample: 2",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -605,7 +605,7 @@ func schema_pkg_apis_model_v1_ModelBoxAttachOptions(ref common.ReferenceCallback
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ModelBoxAttachOptions is the query of the subresource attach, which is connected to what runs in a container of a box. Beside the pod it is that of pods/attach.",
+				Description: "ModelBoxAttachOptions is the query of the subresource attach, which attaches to the main process of a container of a box. Except for the pod, it is the query of pods/attach.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -749,7 +749,7 @@ func schema_pkg_apis_model_v1_ModelBoxChildDiff(ref common.ReferenceCallback) co
 				Properties: map[string]spec.Schema{
 					"apiVersion": {
 						SchemaProps: spec.SchemaProps{
-							Description: "apiVersion is that of the child. Required.\n\nExample: apps/v1",
+							Description: "apiVersion is the API version of the child. Required.\n\nExample: apps/v1",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -757,7 +757,7 @@ func schema_pkg_apis_model_v1_ModelBoxChildDiff(ref common.ReferenceCallback) co
 					},
 					"kind": {
 						SchemaProps: spec.SchemaProps{
-							Description: "kind is that of the child. Required.\n\nExample: Deployment",
+							Description: "kind is the kind of the child. Required.\n\nExample: Deployment",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -765,7 +765,7 @@ func schema_pkg_apis_model_v1_ModelBoxChildDiff(ref common.ReferenceCallback) co
 					},
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of the child. Required.\n\nExample: web",
+							Description: "name is the name of the child. Required.\n\nExample: web",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -800,7 +800,7 @@ func schema_pkg_apis_model_v1_ModelBoxChildDiff(ref common.ReferenceCallback) co
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "fields are those of the live child that differ from what the box asks for, the first 200 of them.\n\nExample: [{path: spec.minReadySeconds, live: \"77\", wanted: \"3\", manager: kubectl-edit}]",
+							Description: "fields are the fields of the live child that differ from the render of the box, at most the first 200.\n\nExample: [{path: spec.minReadySeconds, live: \"77\", wanted: \"3\", manager: kubectl-edit}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -836,14 +836,14 @@ func schema_pkg_apis_model_v1_ModelBoxConfig(ref common.ReferenceCallback) commo
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is what the ConfigMap is called after that of the box and \"-\"; without a name it is called as the box. Configs differ in it. Defaults to none.\n\nExample: templates",
+							Description: "name is the end of the name of the ConfigMap, after the name of the box and \"-\". Without it, the ConfigMap has the name of the box. Configs must have different names. Defaults to none.\n\nExample: templates",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"mountPath": {
 						SchemaProps: spec.SchemaProps{
-							Description: "mountPath is the directory of the files in the container, an absolute path without ':'. What the image has there is hidden. Configs differ in it. Required.\n\nExample: /etc/web",
+							Description: "mountPath is the directory of the files in the container, an absolute path without ':'. It hides the files of the image in this directory. Configs must have different paths. Required.\n\nExample: /etc/web",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -924,7 +924,7 @@ func schema_pkg_apis_model_v1_ModelBoxDebug(ref common.ReferenceCallback) common
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Description: "metadata has the name and the namespace of the box. A request may leave it out.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -1048,7 +1048,7 @@ func schema_pkg_apis_model_v1_ModelBoxDebug(ref common.ReferenceCallback) common
 					},
 					"stdin": {
 						SchemaProps: spec.SchemaProps{
-							Description: "stdin keeps the standard input of the container open, for those who attach to it.\n\nExample: true",
+							Description: "stdin keeps the standard input of the container open, for clients that attach to it.\n\nExample: true",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -1085,7 +1085,7 @@ func schema_pkg_apis_model_v1_ModelBoxDebugPod(ref common.ReferenceCallback) com
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of the pod. Required.\n\nExample: web-557996f76b-nb7ck",
+							Description: "name is the name of the pod. Required.\n\nExample: web-557996f76b-nb7ck",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1107,7 +1107,7 @@ func schema_pkg_apis_model_v1_ModelBoxDebugPod(ref common.ReferenceCallback) com
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reason is why the container was refused, as that of the Status of a request for the one pod.\n\nExample: Forbidden",
+							Description: "reason is why the cluster refused the container: the reason in the Status of a request for the one pod.\n\nExample: Forbidden",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1185,7 +1185,7 @@ func schema_pkg_apis_model_v1_ModelBoxDiff(ref common.ReferenceCallback) common.
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is that of the box.\n\nExample: {name: web, namespace: default}",
+							Description: "metadata has the name and the namespace of the box.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -1254,7 +1254,7 @@ func schema_pkg_apis_model_v1_ModelBoxExecOptions(ref common.ReferenceCallback) 
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ModelBoxExecOptions is the query of the subresource exec, which runs a command in a container of a box. Beside the pod it is that of pods/exec.",
+				Description: "ModelBoxExecOptions is the query of the subresource exec, which runs a command in a container of a box. Except for the pod, it is the query of pods/exec.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -1348,7 +1348,7 @@ func schema_pkg_apis_model_v1_ModelBoxFailedRevision(ref common.ReferenceCallbac
 				Properties: map[string]spec.Schema{
 					"podsHash": {
 						SchemaProps: spec.SchemaProps{
-							Description: "podsHash identifies the pods, as that of the rollout does. Required.\n\nExample: 0a1b2c3d4e5f6071",
+							Description: "podsHash identifies the pods, like podsHash of the rollout. Required.\n\nExample: 0a1b2c3d4e5f6071",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1356,7 +1356,7 @@ func schema_pkg_apis_model_v1_ModelBoxFailedRevision(ref common.ReferenceCallbac
 					},
 					"generation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "generation is that of the box that asked for them. Required.\n\nExample: 2",
+							Description: "generation is the generation of the box with these pods. Required.\n\nExample: 2",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",
@@ -1364,7 +1364,7 @@ func schema_pkg_apis_model_v1_ModelBoxFailedRevision(ref common.ReferenceCallbac
 					},
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of their ReplicaSet or ControllerRevision. Empty where that was not known.\n\nExample: web-7c9b65d8f",
+							Description: "name is the name of their ReplicaSet or ControllerRevision. It is empty if the name was not known.\n\nExample: web-7c9b65d8f",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -1393,7 +1393,7 @@ func schema_pkg_apis_model_v1_ModelBoxFieldChange(ref common.ReferenceCallback) 
 				Properties: map[string]spec.Schema{
 					"path": {
 						SchemaProps: spec.SchemaProps{
-							Description: "path is that of the field. Items of lists are named by their name, or else counted from 0. Required.\n\nExample: spec.envs[MODE].value",
+							Description: "path is the path of the field. Items of lists are named by their name, or else counted from 0. Required.\n\nExample: spec.envs[MODE].value",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1429,7 +1429,7 @@ func schema_pkg_apis_model_v1_ModelBoxFieldDiff(ref common.ReferenceCallback) co
 				Properties: map[string]spec.Schema{
 					"path": {
 						SchemaProps: spec.SchemaProps{
-							Description: "path is that of the field, as in the conditions and events of boxes. Items of lists are named by their keys. Required.\n\nExample: spec.template.spec.containers[name=\"web\"].image",
+							Description: "path is the path of the field, as in the conditions and events of boxes. Items of lists are named by their keys. Required.\n\nExample: spec.template.spec.containers[name=\"web\"].image",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -1493,7 +1493,7 @@ func schema_pkg_apis_model_v1_ModelBoxHistory(ref common.ReferenceCallback) comm
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is that of the box.\n\nExample: {name: web, namespace: default}",
+							Description: "metadata has the name and the namespace of the box.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -1528,7 +1528,7 @@ func schema_pkg_apis_model_v1_ModelBoxIgnoreDrift(ref common.ReferenceCallback) 
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ModelBoxIgnoreDrift are the fields of the children that others may have, by the kind of the child. A field is the path to it, with all that is below it: \"spec.template.spec.containers[*].resources\" is that of all containers, \"spec.template.spec.containers[name=app].resources\" that of one, and \"metadata.annotations[example.com/team]\" an annotation.",
+				Description: "ModelBoxIgnoreDrift are the fields of the children that other field managers may own, by the kind of the child. A field is a path, and includes everything below it: \"spec.template.spec.containers[*].resources\" are the resources of all containers, \"spec.template.spec.containers[name=app].resources\" are the resources of one container, and \"metadata.annotations[example.com/team]\" is an annotation.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"deployment": {
@@ -1886,7 +1886,7 @@ func schema_pkg_apis_model_v1_ModelBoxJob(ref common.ReferenceCallback) common.O
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "envs are variables in addition to those of the box. A variable that the box has as well has this value.\n\nExample: [{name: DATABASE_USER, value: admin}]",
+							Description: "envs are variables in addition to the variables of the box. If the box has a variable of the same name, this value takes precedence.\n\nExample: [{name: DATABASE_USER, value: admin}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2019,7 +2019,7 @@ func schema_pkg_apis_model_v1_ModelBoxLogOptions(ref common.ReferenceCallback) c
 					},
 					"follow": {
 						SchemaProps: spec.SchemaProps{
-							Description: "follow is whether the logs go on as they are written: through restarts of containers and rollouts of the box, until the box is deleted and its pods are gone; with pod, until that pod is gone.\n\nExample: true",
+							Description: "follow streams the logs as the containers write them, through restarts of containers and rollouts of the box. The stream ends when the box is deleted and its pods are gone, or with pod, when that pod is gone.\n\nExample: true",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -2165,7 +2165,7 @@ func schema_pkg_apis_model_v1_ModelBoxPortForwardOptions(ref common.ReferenceCal
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ModelBoxPortForwardOptions is the query of the subresource portforward, which leads connections to ports of a pod of a box. Beside the pod it is that of pods/portforward.",
+				Description: "ModelBoxPortForwardOptions is the query of the subresource portforward, which forwards connections to ports of a pod of a box. Except for the pod, it is the query of pods/portforward.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2196,7 +2196,7 @@ func schema_pkg_apis_model_v1_ModelBoxPortForwardOptions(ref common.ReferenceCal
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ports are those of the pod that are forwarded. They are needed with the WebSocket protocols that have two channels for each port; in all others, each stream says which port it is for.\n\nExample: [8080]",
+							Description: "ports are the ports of the pod to forward. The WebSocket protocols with two channels for each port need them. In all other protocols, each stream names its port.\n\nExample: [8080]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2223,7 +2223,7 @@ func schema_pkg_apis_model_v1_ModelBoxPrometheusQuery(ref common.ReferenceCallba
 				Properties: map[string]spec.Schema{
 					"query": {
 						SchemaProps: spec.SchemaProps{
-							Description: "query is a query in PromQL. Its result must be a single number. It sees only the metrics of the namespace of the box. \"{{stable}}\" stands for the hash of the stable pods, and \"{{canary}}\" for the hash of the pods of the new revision: the label pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a StatefulSet. Required.\n\nExample: 'sum(rate(http_errors_total{pod=~\"web-canary-{{canary}}-.*\"}[5m]))'",
+							Description: "query is a query in PromQL. Its result must be a single number. It sees only the metrics of the namespace of the box. The server replaces \"{{stable}}\" by the hash of the stable pods, and \"{{canary}}\" by the hash of the pods of the new revision: the label pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a StatefulSet. Required.\n\nExample: 'sum(rate(http_errors_total{pod=~\"web-canary-{{canary}}-.*\"}[5m]))'",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2240,7 +2240,7 @@ func schema_pkg_apis_model_v1_ModelBoxPromotion(ref common.ReferenceCallback) co
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ModelBoxPromotion is a request to go on with the rollout of a box that is in steps, and the answer to it. It is the body of the subresource promote, and is not stored.",
+				Description: "ModelBoxPromotion is a request to continue with the next step of the rollout of a box, and the response to it. It is the body of the subresource promote, and is not stored.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -2259,7 +2259,7 @@ func schema_pkg_apis_model_v1_ModelBoxPromotion(ref common.ReferenceCallback) co
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Description: "metadata has the name and the namespace of the box. A request may leave it out.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -2302,7 +2302,7 @@ func schema_pkg_apis_model_v1_ModelBoxPromotionStatus(ref common.ReferenceCallba
 					},
 					"generation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "generation is that of the box whose pods are rolled out.\n\nExample: 2",
+							Description: "generation is the generation of the box whose pods are rolled out.\n\nExample: 2",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -2336,7 +2336,7 @@ func schema_pkg_apis_model_v1_ModelBoxRestart(ref common.ReferenceCallback) comm
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Description: "metadata has the name and the namespace of the box. A request may leave it out.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -2371,7 +2371,7 @@ func schema_pkg_apis_model_v1_ModelBoxRestartStatus(ref common.ReferenceCallback
 					},
 					"generation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "generation is that of the box with the restart: when the condition Progressing of the box has this observedGeneration, or a later one, and the reason RolloutComplete, the pods are replaced.\n\nExample: 2",
+							Description: "generation is the generation of the box with the restart. The pods are replaced when the condition Progressing of the box has this observedGeneration, or a later one, and the reason RolloutComplete.\n\nExample: 2",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -2407,7 +2407,7 @@ func schema_pkg_apis_model_v1_ModelBoxRetry(ref common.ReferenceCallback) common
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Description: "metadata has the name and the namespace of the box. A request may leave it out.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -2442,7 +2442,7 @@ func schema_pkg_apis_model_v1_ModelBoxRetryStatus(ref common.ReferenceCallback) 
 					},
 					"generation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "generation is that of the box whose pods are tried again.\n\nExample: 2",
+							Description: "generation is the generation of the box whose pods are tried again.\n\nExample: 2",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -2472,7 +2472,7 @@ func schema_pkg_apis_model_v1_ModelBoxRevision(ref common.ReferenceCallback) com
 					},
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of the ReplicaSet, or of the ControllerRevision, which has the revision. Required.\n\nExample: web-5db5868f47",
+							Description: "name is the name of the ReplicaSet or the ControllerRevision of the revision. Required.\n\nExample: web-5db5868f47",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2491,7 +2491,7 @@ func schema_pkg_apis_model_v1_ModelBoxRevision(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "images are those of the containers that a rollback to the revision gives the pods, without init containers. Where the spec is not known, they are those that the pods had.\n\nExample: [\"nginx:1.7.9\"]",
+							Description: "images are the images of the containers after a rollback to the revision, without init containers. If the spec is not known, they are the images that the pods had.\n\nExample: [\"nginx:1.7.9\"]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2512,7 +2512,7 @@ func schema_pkg_apis_model_v1_ModelBoxRevision(ref common.ReferenceCallback) com
 					},
 					"generation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "generation is that of the box whose spec the revision has. It is 0 where the spec is not known.\n\nExample: 2",
+							Description: "generation is the generation of the box with the spec of the revision. It is 0 if the spec is not known.\n\nExample: 2",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -2524,7 +2524,7 @@ func schema_pkg_apis_model_v1_ModelBoxRevision(ref common.ReferenceCallback) com
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "changes are what the spec of the box has other than in the revision before, without the number of pods. There are none where either spec is not known, and of the first revision. Where more than 100 fields have changed, they are told together, as those of the spec that they are in.\n\nExample: [{path: spec.image, before: '\"nginx:1.7.9\"', after: '\"nginx:1.9.1\"'}]",
+							Description: "changes are the fields of the spec of the box that differ from the revision before, without the number of pods. The first revision has none, nor has a revision if one of the two specs is not known. If more than 100 fields have changed, one change with the whole spec takes their place.\n\nExample: [{path: spec.image, before: '\"nginx:1.7.9\"', after: '\"nginx:1.9.1\"'}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -2544,7 +2544,7 @@ func schema_pkg_apis_model_v1_ModelBoxRevision(ref common.ReferenceCallback) com
 					},
 					"changedBy": {
 						SchemaProps: spec.SchemaProps{
-							Description: "changedBy is the name of the user whose change the revision is: that of the annotation model.github.com/changed-by of the box. It is empty where that was not recorded.\n\nExample: anna",
+							Description: "changedBy is the name of the user who made the change, from the annotation model.github.com/changed-by of the box. It is empty if the name was not recorded.\n\nExample: anna",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -2588,7 +2588,7 @@ func schema_pkg_apis_model_v1_ModelBoxRollback(ref common.ReferenceCallback) com
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is that of the box. In a request it may be left out.\n\nExample: {name: web, namespace: default}",
+							Description: "metadata has the name and the namespace of the box. A request may leave it out.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -2638,14 +2638,14 @@ func schema_pkg_apis_model_v1_ModelBoxRollbackStatus(ref common.ReferenceCallbac
 				Properties: map[string]spec.Schema{
 					"revision": {
 						SchemaProps: spec.SchemaProps{
-							Description: "revision is the number of the revision whose spec the box has got. Its pods are those of a new revision.\n\nExample: 3",
+							Description: "revision is the number of the revision whose spec the box has now. The pods have a new revision.\n\nExample: 3",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
 					},
 					"generation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "generation is that of the box with the rollback: when the condition Progressing of the box has this observedGeneration, or a later one, and the reason RolloutComplete, the pods are replaced.\n\nExample: 7",
+							Description: "generation is the generation of the box with the rollback. The pods are replaced when the condition Progressing of the box has this observedGeneration, or a later one, and the reason RolloutComplete.\n\nExample: 7",
 							Type:        []string{"integer"},
 							Format:      "int64",
 						},
@@ -2680,7 +2680,7 @@ func schema_pkg_apis_model_v1_ModelBoxRollout(ref common.ReferenceCallback) comm
 					},
 					"type": {
 						SchemaProps: spec.SchemaProps{
-							Description: "type is how a new revision is brought to the pods once a rollout of the box has been complete: \"Canary\" gives it a share of the traffic, step by step; \"BlueGreen\" starts all of its pods beside the stable pods, and then gives it all of the traffic at once. By default, the workload replaces its pods as it always does. A Deployment can have both types, a StatefulSet and a DaemonSet \"Canary\".\n\nExample: Canary\n\nPossible enum values:\n - `\"BlueGreen\"` starts all pods of the new revision beside those of the stable one, and then gives it all of the traffic at once.\n - `\"Canary\"` gives the new revision a share of the traffic, step by step.",
+							Description: "type is how a new revision is brought to the pods once a rollout of the box has been complete: \"Canary\" gives it a share of the traffic, step by step; \"BlueGreen\" starts all of its pods beside the stable pods, and then gives it all of the traffic at once. By default, the workload replaces its pods as it always does. A Deployment can have both types, a StatefulSet and a DaemonSet \"Canary\".\n\nExample: Canary\n\nPossible enum values:\n - `\"BlueGreen\"` starts all pods of the new revision beside the stable pods, and then sends all traffic to them at once.\n - `\"Canary\"` gives the new revision a share of the traffic, step by step.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"BlueGreen", "Canary"},
@@ -2744,7 +2744,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutCandidate(ref common.ReferenceCallb
 				Properties: map[string]spec.Schema{
 					"podsHash": {
 						SchemaProps: spec.SchemaProps{
-							Description: "podsHash identifies the pods, as that of the rollout does. Required.\n\nExample: 0a1b2c3d4e5f6071",
+							Description: "podsHash identifies the pods, like podsHash of the rollout. Required.\n\nExample: 0a1b2c3d4e5f6071",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2752,7 +2752,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutCandidate(ref common.ReferenceCallb
 					},
 					"generation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "generation is that of the box that asked for them. Required.\n\nExample: 2",
+							Description: "generation is the generation of the box with these pods. Required.\n\nExample: 2",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",
@@ -2852,7 +2852,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutCheckStatus(ref common.ReferenceCal
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of the check. Required.\n\nExample: error-rate",
+							Description: "name is the name of the check. Required.\n\nExample: error-rate",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2979,7 +2979,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutRevision(ref common.ReferenceCallba
 				Properties: map[string]spec.Schema{
 					"podsHash": {
 						SchemaProps: spec.SchemaProps{
-							Description: "podsHash identifies the pods, as that of the rollout does. Required.\n\nExample: 6fd9e0c1b5a94d2f",
+							Description: "podsHash identifies the pods, like podsHash of the rollout. Required.\n\nExample: 6fd9e0c1b5a94d2f",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -2987,7 +2987,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutRevision(ref common.ReferenceCallba
 					},
 					"generation": {
 						SchemaProps: spec.SchemaProps{
-							Description: "generation is that of the box that asked for them first. Required.\n\nExample: 1",
+							Description: "generation is the first generation of the box with these pods. Required.\n\nExample: 1",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",
@@ -2995,7 +2995,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutRevision(ref common.ReferenceCallba
 					},
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of their ReplicaSet or ControllerRevision. Empty where that was not known.\n\nExample: web-5d8f7c9b6",
+							Description: "name is the name of their ReplicaSet or ControllerRevision. It is empty if the name was not known.\n\nExample: web-5d8f7c9b6",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3016,7 +3016,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref common.ReferenceCallback
 				Properties: map[string]spec.Schema{
 					"phase": {
 						SchemaProps: spec.SchemaProps{
-							Description: "phase is how far the rollout has come: \"Progressing\", \"Complete\", or one of those that have failed: \"Failed\" is left as it is, \"Paused\" is stopped where it was, and in the place of \"RolledBack\" is the stable revision.\n\nExample: Progressing\n\nPossible enum values:\n - `\"Complete\"` is one whose pods are all there and available.\n - `\"Failed\"` is one that has failed, and is left as it is.\n - `\"Paused\"` is one that has failed, and was stopped where it was.\n - `\"Progressing\"` is a rollout that goes on.\n - `\"RolledBack\"` is one that has failed, and in whose place the stable revision is.",
+							Description: "phase is how far the rollout has come: \"Progressing\", \"Complete\", or one of those that have failed: \"Failed\" is left as it is, \"Paused\" is stopped where it was, and in the place of \"RolledBack\" is the stable revision.\n\nExample: Progressing\n\nPossible enum values:\n - `\"Complete\"` is one whose pods are all there and available.\n - `\"Failed\"` is one that has failed, and is left as it is.\n - `\"Paused\"` is one that has failed, and was stopped where it was.\n - `\"Progressing\"` is a rollout in progress.\n - `\"RolledBack\"` is one that has failed, and in whose place the stable revision is.",
 							Type:        []string{"string"},
 							Format:      "",
 							Enum:        []interface{}{"Complete", "Failed", "Paused", "Progressing", "RolledBack"},
@@ -3037,7 +3037,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref common.ReferenceCallback
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reason is why the rollout has failed, as a word: that of a failing pod, or ProgressDeadlineExceeded. Empty while it has not.\n\nExample: ImagePullBackOff",
+							Description: "reason is why the rollout has failed, in one word: the reason of a failing pod, or ProgressDeadlineExceeded. It is empty if the rollout has not failed.\n\nExample: ImagePullBackOff",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -3164,7 +3164,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutStep(ref common.ReferenceCallback) 
 				Properties: map[string]spec.Schema{
 					"weight": {
 						SchemaProps: spec.SchemaProps{
-							Description: "weight is the percentage of the traffic that the new revision gets in this step: exact with spec.route, otherwise as near as the number of pods allows. From 1 to 100, and not less than that of the step before. Required for the type \"Canary\", and not allowed for \"BlueGreen\".\n\nExample: 25",
+							Description: "weight is the percentage of the traffic that the new revision gets in this step: exact with spec.route, otherwise as near as the number of pods allows. From 1 to 100, and not less than the weight of the step before. Required for the type \"Canary\", and not allowed for \"BlueGreen\".\n\nExample: 25",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -3191,7 +3191,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutTraffic(ref common.ReferenceCallbac
 				Properties: map[string]spec.Schema{
 					"service": {
 						SchemaProps: spec.SchemaProps{
-							Description: "service is which pods the Service of the box leads to: \"Stable\", \"Candidate\" or \"All\". Required.\n\nExample: Stable\n\nPossible enum values:\n - `\"All\"` are all pods of the box.\n - `\"Candidate\"` are those of the candidate.\n - `\"Stable\"` are those of the stable revision.",
+							Description: "service is which pods the Service of the box leads to: \"Stable\", \"Candidate\" or \"All\". Required.\n\nExample: Stable\n\nPossible enum values:\n - `\"All\"` are all pods of the box.\n - `\"Candidate\"` are the pods of the candidate.\n - `\"Stable\"` are the pods of the stable revision.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -3252,7 +3252,7 @@ func schema_pkg_apis_model_v1_ModelBoxRoute(ref common.ReferenceCallback) common
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "hosts are the DNS names that clients ask for, in lower case; the first label may be \"*\". Defaults to none, which is those of the Gateways.\n\nExample: [shop.example.com]",
+							Description: "hosts are the DNS names that clients request, in lower case. The first label may be \"*\". Defaults to none, which means the hosts of the Gateways.\n\nExample: [shop.example.com]",
 							MaxItems:    ptr.To[int64](16),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
@@ -3548,7 +3548,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "rollingUpdate is how many pods a rolling update may add and may take away at a time. A percentage of the replicas from \"1%\" to \"100%\", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down) of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available. An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number, 0 included, but not both 0; either defaults to \"25%\". For a StatefulSet and a DaemonSet one value is maxUnavailable alone. The object of a StatefulSet has maxUnavailable only, above 0; that of a DaemonSet has one of the two above 0 and the other one 0, or left out where that is its default, which is 0 for maxSurge and 1 for maxUnavailable. Without any they replace one pod at a time. Without effect while strategy is \"Recreate\". Defaults to \"25%\".\n\nExample: {maxSurge: 1, maxUnavailable: 0}",
+							Description: "rollingUpdate is how many pods a rolling update may add and remove at a time. It is a single value or an object. A percentage of the replicas from \"1%\" to \"100%\", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down) of the Deployment. With one pod, maxUnavailable is 0, so that the pod stays until the next one is available. An object has maxSurge, maxUnavailable or both, as in a Deployment: a percentage or a number of at least 0, but not both 0. Each defaults to \"25%\". For a StatefulSet and a DaemonSet, a single value is maxUnavailable. The object of a StatefulSet has only maxUnavailable, above 0. The object of a DaemonSet has one of the two above 0, and the other one is 0 or omitted if 0 is its default. The defaults are 0 for maxSurge and 1 for maxUnavailable. Without rollingUpdate, both replace one pod at a time. It has no effect if strategy is \"Recreate\". Defaults to \"25%\".\n\nExample: {maxSurge: 1, maxUnavailable: 0}",
 							Ref:         ref(v1.RollingUpdate{}.OpenAPIModelName()),
 						},
 					},
@@ -3612,7 +3612,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "ports are the ports that the application serves; without any there is no Service. targetPort defaults to port, protocol to \"TCP\"; names such as \"tcp-80\" are filled in when there are several ports. A targetPort that is a string names a container port. A nodePort has to be in the cluster's range, 30000 to 32767 by default. Two ports may have the same number and different protocols; client-side kubectl apply takes them for one and is refused where that would change them into something else than is applied, server-side apply knows them apart. When a pod of a box with ports is to stop, its containers go on for 10 seconds before they are told, and have another 30 seconds then: clients need a moment to learn of it. A container with a preStop hook of its own does what that says. Defaults to none.\n\nExample: [{port: 80, targetPort: 8080, nodePort: 30010}]",
+							Description: "ports are the ports of the Service of the box. Without ports, the box has no Service. targetPort defaults to port, and protocol to \"TCP\". With several ports, names such as \"tcp-80\" are added. A targetPort that is a string is the name of a container port. A nodePort must be in the range of the cluster, 30000 to 32767 by default. Two ports may have the same number and different protocols. Client-side kubectl apply takes such ports for one, and is refused if the result would differ from the applied object. Server-side apply distinguishes them. When a pod of a box with ports stops, its containers continue for 10 seconds before they get the signal, so that clients notice. They then have another 30 seconds. A preStop hook of a container takes precedence. Defaults to none.\n\nExample: [{port: 80, targetPort: 8080, nodePort: 30010}]",
 							MaxItems:    ptr.To[int64](256),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
@@ -3808,7 +3808,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "disabledDefaultProbes are those of the default probes that the main container does not get although defaultProbes is \"Enabled\". Without \"Liveness\" there is no default startup probe either, since it would have nothing to delay; without \"Startup\" alone, the default liveness probe counts from the start. Defaults to none.\n\nExample: [Startup]",
+							Description: "disabledDefaultProbes are the default probes that the main container does not get although defaultProbes is \"Enabled\". \"Liveness\" disables the default startup probe as well, which would have nothing to delay. With \"Startup\" alone, the default liveness probe counts from the start of the container. Defaults to none.\n\nExample: [Startup]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -4000,13 +4000,13 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"podTemplate": {
 						SchemaProps: spec.SchemaProps{
-							Description: "podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in spec.name adds to the main one. It adds and replaces, and takes nothing out: null is as good as not there, as it is in any object that is applied. It may not change the \"modelbox\" label, nor the image of the main container. What else may be in it is what may be in the pod template of the workload. Defaults to none.\n\nExample: {spec: {nodeSelector: {disk: ssd}}}",
+							Description: "podTemplate is an overlay for the pod template that the other fields make. It is merged last, by strategic merge, and sets everything that has no field in the box. Lists merge by their keys: a container with the name in spec.name is merged into the main container. It adds and replaces fields, and removes none: null has no effect, as in every applied object. It may not change the label \"modelbox\", nor the image of the main container. Everything else that the pod template of the workload may have is allowed. Defaults to none.\n\nExample: {spec: {nodeSelector: {disk: ssd}}}",
 							Ref:         ref(corev1.PodTemplateSpec{}.OpenAPIModelName()),
 						},
 					},
 					"ignoreDrift": {
 						SchemaProps: spec.SchemaProps{
-							Description: "ignoreDrift are fields of the children that others may have: what they are set to is neither restored nor taken for a failure, and stays when the box is changed. A child is created with the fields as the box says. Defaults to none.\n\nExample: {deployment: [\"spec.template.spec.containers[*].resources\"]}",
+							Description: "ignoreDrift are fields of the children that other field managers may own. The controller does not restore them, does not report them as a failure, and keeps them when the box changes. A child is created with the values of the box. Defaults to none.\n\nExample: {deployment: [\"spec.template.spec.containers[*].resources\"]}",
 							Ref:         ref(v1.ModelBoxIgnoreDrift{}.OpenAPIModelName()),
 						},
 					},
@@ -4163,7 +4163,7 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "podNetworks are the interfaces that the pods in podNames have in networks beside that of the cluster, as their annotation k8s.v1.cni.cncf.io/network-status says.\n\nExample: [{pod: web-5d8f7c9b6-2xkqp, network: lan, interface: net1, addresses: [192.168.0.2]}]",
+							Description: "podNetworks are the interfaces of the pods in podNames in other networks than the network of the cluster, from their annotation k8s.v1.cni.cncf.io/network-status.\n\nExample: [{pod: web-5d8f7c9b6-2xkqp, network: lan, interface: net1, addresses: [192.168.0.2]}]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -4239,7 +4239,7 @@ func schema_pkg_apis_model_v1_ModelBoxStorage(ref common.ReferenceCallback) comm
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of the volume, a DNS-1123 label. The PersistentVolumeClaim is called <box>-<name>, and <name>-<box>-<ordinal of the pod> where workload is \"StatefulSet\". Required.\n\nExample: data",
+							Description: "name is the name of the volume, a DNS-1123 label. The PersistentVolumeClaim has the name <box>-<name>, or <name>-<box>-<ordinal of the pod> with workload \"StatefulSet\". Required.\n\nExample: data",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -4261,7 +4261,7 @@ func schema_pkg_apis_model_v1_ModelBoxStorage(ref common.ReferenceCallback) comm
 					},
 					"storageClassName": {
 						SchemaProps: spec.SchemaProps{
-							Description: "storageClassName is the storage class of the volume, \"\" for a volume that was made by hand. It cannot be changed. Defaults to none, which is the cluster's default class.\n\nExample: fast",
+							Description: "storageClassName is the storage class of the volume, \"\" for a volume that was created manually. It cannot be changed. Defaults to none, which is the default class of the cluster.\n\nExample: fast",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -4382,7 +4382,7 @@ func schema_pkg_apis_model_v1_ModelStackComponent(ref common.ReferenceCallback) 
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "dependsOn are the names of the components that this one needs, at most 64, which all have ports. Its box is created when they are ready. All its containers get, for each of them, the environment variables <NAME>_HOST, <NAME>_PORT, the first of its ports, and <NAME>_URL, both joined by ':', and what credentialsSecretName says; <NAME> is its name in upper case and with '_' for '-'. What the component itself sets wins. Defaults to none.\n\nExample: [db]",
+							Description: "dependsOn are the names of the components that this one needs, at most 64. They must have ports. The box is created when they are ready. For each of them, all containers of the box get the environment variables <NAME>_HOST, <NAME>_PORT, which is its first port, <NAME>_URL, which is both joined by ':', and the keys of credentialsSecretName. <NAME> is its name in upper case, with '_' for '-'. A variable that the component itself sets takes precedence. Defaults to none.\n\nExample: [db]",
 							MaxItems:    ptr.To[int64](64),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
@@ -4397,7 +4397,7 @@ func schema_pkg_apis_model_v1_ModelStackComponent(ref common.ReferenceCallback) 
 					},
 					"box": {
 						SchemaProps: spec.SchemaProps{
-							Description: "box is the spec of the component's box. What it leaves out is left to the box, which has the defaults. A component has either a box or external.\n\nExample: {image: \"mysql:8.0\", workload: StatefulSet, ports: [{port: 3306}]}",
+							Description: "box is the spec of the box of the component. The stack does not set the fields that it omits: the box has their defaults. A component has either box or external.\n\nExample: {image: \"mysql:8.0\", workload: StatefulSet, ports: [{port: 3306}]}",
 							Ref:         ref(v1.ModelBoxSpec{}.OpenAPIModelName()),
 						},
 					},
@@ -4461,7 +4461,7 @@ func schema_pkg_apis_model_v1_ModelStackComponentStatus(ref common.ReferenceCall
 					},
 					"reason": {
 						SchemaProps: spec.SchemaProps{
-							Description: "reason is why it is not ready, in one word: that of the box, or why the box could not be written.\n\nExample: ImagePullBackOff",
+							Description: "reason is why the component is not ready, in one word: the reason of the box, or the reason why the box could not be written.\n\nExample: ImagePullBackOff",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -4639,7 +4639,7 @@ func schema_pkg_apis_model_v1_ModelStackSpec(ref common.ReferenceCallback) commo
 					},
 					"paused": {
 						SchemaProps: spec.SchemaProps{
-							Description: "paused leaves the boxes and the Services as they are: changes of the stack wait until it is false again. The boxes themselves go on. Defaults to false.\n\nExample: true",
+							Description: "paused stops the updates of the boxes and Services: changes of the stack wait until it is false again. The boxes themselves are not paused. Defaults to false.\n\nExample: true",
 							Type:        []string{"boolean"},
 							Format:      "",
 						},
@@ -4868,7 +4868,7 @@ func schema_pkg_apis_model_v1_NetworkSpec(ref common.ReferenceCallback) common.O
 					},
 					"gateway": {
 						SchemaProps: spec.SchemaProps{
-							Description: "gateway is the address that leads out of the network, in canonical form. It must be inside the cidr, and neither its first address (the network address of IPv4, the subnet-router anycast address of IPv6) nor, for IPv4, its last, the broadcast address, which a /31 does not have (RFC 3021); and it must not be a loopback or multicast address. Required.\n\nExample: 192.168.0.1",
+							Description: "gateway is the address of the router of the network, in canonical form. It must be in the cidr. It must not be the first address of the cidr (the network address of IPv4, the subnet-router anycast address of IPv6), and with IPv4 not the last one, the broadcast address, which a /31 does not have (RFC 3021). It must not be a loopback or multicast address. Required.\n\nExample: 192.168.0.1",
 							Default:     "",
 							MaxLength:   ptr.To[int64](39),
 							Type:        []string{"string"},
@@ -4911,7 +4911,7 @@ func schema_pkg_apis_model_v1_NetworkSpec(ref common.ReferenceCallback) common.O
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "routes are the ranges outside of the network that its pods reach through the gateway, in canonical form and of the IP family of the cidr. What leads everywhere else is the network of the cluster. Defaults to none.\n\nExample: [10.0.0.0/8]",
+							Description: "routes are the ranges outside of the network that its pods reach through the gateway, in canonical form and of the IP family of the cidr. All other addresses are reached through the network of the cluster. Defaults to none.\n\nExample: [10.0.0.0/8]",
 							MaxItems:    ptr.To[int64](64),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
@@ -4980,7 +4980,7 @@ func schema_pkg_apis_model_v1_NetworkStatus(ref common.ReferenceCallback) common
 					},
 					"freeAddresses": {
 						SchemaProps: spec.SchemaProps{
-							Description: "freeAddresses is the number of addresses that pods can have and are not known to have. 2147483647 stands for any number from that on.\n\nExample: 65529",
+							Description: "freeAddresses is the number of addresses that pods can have and are not known to have. 2147483647 means this number or more.\n\nExample: 65529",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -5059,7 +5059,7 @@ func schema_pkg_apis_model_v1_PodDebugger(ref common.ReferenceCallback) common.O
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PodDebugger gives the pods of its namespace that a selector selects, those of boxes as any others, an ephemeral container to debug them with, as \"kubectl debug\" does for one pod: those that there are, and those that there will be. A pod that has the container is not touched again. An ephemeral container can neither be changed nor taken out of a pod.",
+				Description: "PodDebugger adds an ephemeral container for debugging to all pods of its namespace that a selector selects, including the pods of boxes and pods that are created later. \"kubectl debug\" does this for one pod. A pod that has the container is not changed again. An ephemeral container cannot be changed, and cannot be removed from a pod.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -5165,7 +5165,7 @@ func schema_pkg_apis_model_v1_PodDebuggerPod(ref common.ReferenceCallback) commo
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of the pod. Required.\n\nExample: web-5b8d-x7k2q",
+							Description: "name is the name of the pod. Required.\n\nExample: web-5b8d-x7k2q",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -5173,7 +5173,7 @@ func schema_pkg_apis_model_v1_PodDebuggerPod(ref common.ReferenceCallback) commo
 					},
 					"uid": {
 						SchemaProps: spec.SchemaProps{
-							Description: "uid is that of the pod.\n\nExample: 6f0b1c9e-5a53-4c55-9d0e-5e1f3a1f7d11",
+							Description: "uid is the UID of the pod.\n\nExample: 6f0b1c9e-5a53-4c55-9d0e-5e1f3a1f7d11",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -5187,7 +5187,7 @@ func schema_pkg_apis_model_v1_PodDebuggerPod(ref common.ReferenceCallback) commo
 					},
 					"state": {
 						SchemaProps: spec.SchemaProps{
-							Description: "state is that of the container: waiting, running or terminated, and waiting where that is not known yet. A pod for which the container was refused has none.\n\nExample: {running: {startedAt: \"2026-01-02T03:04:05Z\"}}",
+							Description: "state is the state of the container: waiting, running or terminated. It is waiting if the state is not known yet. A pod whose container was refused has none.\n\nExample: {running: {startedAt: \"2026-01-02T03:04:05Z\"}}",
 							Ref:         ref(corev1.ContainerState{}.OpenAPIModelName()),
 						},
 					},
@@ -5211,12 +5211,12 @@ func schema_pkg_apis_model_v1_PodDebuggerSpec(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PodDebuggerSpec is the desired state of a PodDebugger. What the container is made of cannot be changed, because a container that a pod has cannot be: another container is another PodDebugger.",
+				Description: "PodDebuggerSpec is the desired state of a PodDebugger. The fields of the container cannot be changed, because the container of a pod cannot be changed. Create another PodDebugger for another container.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"selector": {
 						SchemaProps: spec.SchemaProps{
-							Description: "selector selects pods of the namespace by their labels. It must not be empty, which would be every pod. Pods that it does not select any more keep the container. Required.\n\nExample: {matchLabels: {modelbox: web}}",
+							Description: "selector selects pods of the namespace by their labels. It must not be empty, which would select every pod. Pods that it no longer selects keep the container. Required.\n\nExample: {matchLabels: {modelbox: web}}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.LabelSelector{}.OpenAPIModelName()),
 						},
@@ -5265,7 +5265,7 @@ func schema_pkg_apis_model_v1_PodDebuggerSpec(ref common.ReferenceCallback) comm
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "args are the arguments of the entrypoint. They cannot be changed. Defaults to those of the image.\n\nExample: [sleep, infinity]",
+							Description: "args are the arguments of the entrypoint. They cannot be changed. Defaults to the arguments of the image.\n\nExample: [sleep, infinity]",
 							MaxItems:    ptr.To[int64](1024),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
@@ -5378,7 +5378,7 @@ func schema_pkg_apis_model_v1_PodDebuggerStatus(ref common.ReferenceCallback) co
 					},
 					"debuggedPods": {
 						SchemaProps: spec.SchemaProps{
-							Description: "debuggedPods is the number of pods that have the container, whether they are selected any more or not.\n\nExample: 4",
+							Description: "debuggedPods is the number of pods that have the container, including pods that are no longer selected.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -5495,7 +5495,7 @@ func schema_pkg_apis_model_v1_PodNetwork(ref common.ReferenceCallback) common.Op
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "addresses are those of the interface, IPv4 or IPv6.\n\nExample: [192.168.0.2]",
+							Description: "addresses are the addresses of the interface, IPv4 or IPv6.\n\nExample: [192.168.0.2]",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
@@ -5550,28 +5550,28 @@ func schema_pkg_apis_model_v1_RouteParentReference(ref common.ReferenceCallback)
 				Properties: map[string]spec.Schema{
 					"group": {
 						SchemaProps: spec.SchemaProps{
-							Description: "group is that of the object. Defaults to \"gateway.networking.k8s.io\".\n\nExample: gateway.networking.k8s.io",
+							Description: "group is the API group of the object. Defaults to \"gateway.networking.k8s.io\".\n\nExample: gateway.networking.k8s.io",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"kind": {
 						SchemaProps: spec.SchemaProps{
-							Description: "kind is that of the object. Defaults to \"Gateway\".\n\nExample: Gateway",
+							Description: "kind is the kind of the object. Defaults to \"Gateway\".\n\nExample: Gateway",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"namespace": {
 						SchemaProps: spec.SchemaProps{
-							Description: "namespace is that of the object. Defaults to the box's.\n\nExample: gateways",
+							Description: "namespace is the namespace of the object. Defaults to the namespace of the box.\n\nExample: gateways",
 							Type:        []string{"string"},
 							Format:      "",
 						},
 					},
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "name is that of the object. Required.\n\nExample: public",
+							Description: "name is the name of the object. Required.\n\nExample: public",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",

@@ -59,7 +59,8 @@ func candidateDeployment(box *modelv1.ModelBox) (*applyappsv1.DeploymentApplyCon
 	return deployment, nil
 }
 
-// candidateService returns the Service of the candidate. It is not reachable from outside the cluster, whatever that of the box is.
+// candidateService returns the Service of the candidate. It is not reachable from outside the cluster, even if the Service of the
+// box is.
 func candidateService(box *modelv1.ModelBox) *applycorev1.ServiceApplyConfiguration {
 	inside := *box
 	inside.Spec.ServiceType, inside.Spec.Service = modelv1.ServiceTypeClusterIP, nil

@@ -34,7 +34,7 @@ type Steps struct {
 	hash string
 	// stableAvailable is the number of available pods of the Deployment of the box.
 	stableAvailable int32
-	// isReplaced says that the steps are over, and the Deployment has no stable pods any more.
+	// isReplaced is true if the steps are over, and the Deployment no longer has stable pods.
 	isReplaced bool
 }
 
@@ -87,7 +87,7 @@ func StepsOf(box *modelv1.ModelBox, live Live) (*Steps, error) {
 	return plan.steps, plan.obstacle
 }
 
-// newSteps returns the rollout of the box in steps, whose stable pods are those of the stable box. hash is PodsHash of the box.
+// newSteps returns the rollout of the box in steps. The stable pods are the pods of the stable box. hash is PodsHash of the box.
 func newSteps(box, stable *modelv1.ModelBox, hash string, live Live) (*Steps, error) {
 	if stable.Spec.Workload != box.Spec.Workload {
 		return nil, errors.New("the stable pods are those of a " + string(stable.Spec.Workload))
@@ -154,8 +154,8 @@ func (s *Steps) Step() modelv1.ModelBoxRolloutStep {
 	return modelv1.ModelBoxRolloutStep{}
 }
 
-// NewReplicas is the number of pods of the new revision in the current step. When the steps are over, it is that of the candidate in
-// the last step.
+// NewReplicas is the number of pods of the new revision in the current step. When the steps are over, it is the number of pods of
+// the candidate in the last step.
 func (s *Steps) NewReplicas() int32 {
 	if IsBlueGreen(s.box) {
 		return s.Replicas
@@ -179,7 +179,7 @@ func (s *Steps) candidateReplicas() int32 {
 	}
 }
 
-// weight returns the weight of the current step. When the steps are over, it is that of the last one.
+// weight returns the weight of the current step. When the steps are over, it is the weight of the last one.
 func (s *Steps) weight() int32 {
 	return s.box.Spec.Rollout.Steps[min(s.Number, s.Count())-1].Weight
 }
@@ -244,8 +244,8 @@ func (s *Steps) HasFormerCandidate() bool {
 	return candidate != nil && candidate.PodsHash != s.hash
 }
 
-// primaryReplicas returns the number of pods of the Deployment, nil for that of the box. When the steps are over, the Deployment first
-// replaces the stable pods that it has: it would start more of them otherwise.
+// primaryReplicas returns the number of pods of the Deployment, nil for the number of the box. When the steps are over, the
+// Deployment first replaces its stable pods. Otherwise, it would start more of them.
 func (s *Steps) primaryReplicas() *int32 {
 	if !sharesReplicas(s.box) || s.isReplaced {
 		return nil

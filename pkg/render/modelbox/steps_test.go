@@ -139,7 +139,7 @@ func onNodes(nodes int32) func(*Live) {
 	}
 }
 
-// The golden files pin the children of boxes that are rolled out in steps, as those of TestGolden do for all boxes.
+// The golden files pin the children of boxes that are rolled out in steps, like the golden files of TestGolden for all boxes.
 func TestGoldenSteps(t *testing.T) {
 	rows := map[string]struct {
 		stable  func(*modelv1.ModelBox)

@@ -30,7 +30,7 @@ const (
 	addressDir = "/var/lib/cni/networks"
 )
 
-// node is a network namespace that stands for a node, with a router at the other end of its interface eth1.
+// node is a network namespace in place of a node, with a router at the other end of its interface eth1.
 type node struct {
 	t            *testing.T
 	name, router string
@@ -93,7 +93,7 @@ func (n *node) ip(arguments ...string) string {
 	return string(output)
 }
 
-// result is that of a plugin, as far as it is looked at.
+// result is the part of the result of a plugin that the tests read.
 type result struct {
 	IPs []struct {
 		Address netip.Prefix `json:"address"`
@@ -220,7 +220,7 @@ func TestPluginsAttachPodsAsRendered(t *testing.T) {
 			if row.router != nil {
 				return
 			}
-			// The gateway that a network gets later is that of the pods that start later.
+			// Pods that start after a network gets a gateway have this gateway.
 			changed := gateway.Next().Next().Next()
 			n.network.Spec.Gateway = changed.String()
 			children, err := Children(n.network)

@@ -22,7 +22,7 @@ import (
 // A changed golden file of an unchanged Service is a breaking change: an upgrade to it writes every such Ingress.
 const inputSuffix = ".service.yaml"
 
-// someDefaults are those of the Services whose files are named so.
+// someDefaults are the defaults for the Services whose files have this name.
 var someDefaults = map[string]Defaults{
 	"defaults":            {Class: "public", HostPattern: "{name}.{namespace}.example.com"},
 	"defaults-overridden": {Class: "public", HostPattern: "{name}.{namespace}.example.com"},

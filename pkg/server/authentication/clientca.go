@@ -29,8 +29,8 @@ const (
 	requestHeaderCAKey      = "requestheader-client-ca-file"
 )
 
-// RequireClientCA keeps the server from being ready before it trusts every certificate that the cluster says it should.
-// Until then users are anonymous, those of the aggregation layer included, and would be refused.
+// RequireClientCA keeps the server from being ready before it trusts all client CAs of the cluster. Until then, all users are
+// anonymous and would be refused, including users behind the aggregation layer.
 func RequireClientCA(config *genericapiserver.RecommendedConfig, o *genericoptions.DelegatingAuthenticationOptions) error {
 	if config.SecureServing.ClientCA == nil {
 		return nil
@@ -73,13 +73,12 @@ func lookedUpKeys(o *genericoptions.DelegatingAuthenticationOptions, authenticat
 
 // clientCA are the CAs of client certificates, some of which are read from the cluster while the server serves already.
 //
-// It names none of them to clients until all are read. A client that is told a part of them may keep the certificate to
-// itself that one of the others signed, and is then anonymous for as long as its connection lasts. A client that is told
-// none shows what it has.
+// It sends none of them to clients until all are read. A client that receives only some of them may not send a certificate of
+// another CA, and is then anonymous for the whole connection. A client that receives none sends its certificate.
 type clientCA struct {
 	dynamiccertificates.CAContentProvider
 	client kubernetes.Interface
-	// keys are those of the config map that are looked up. The cluster may leave some out.
+	// keys are the keys of the ConfigMap that the server reads. The cluster may omit some of them.
 	keys     []string
 	complete atomic.Bool
 }

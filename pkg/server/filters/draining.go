@@ -39,7 +39,7 @@ type drainer struct {
 	shutdown <-chan struct{}
 	// unready is what the checks of readyz have said at last. kubelet, which probes the server, goes by the same.
 	unready atomic.Bool
-	// connections are those of HTTP/2, nil if the server does not serve HTTP/2.
+	// connections are the connections of HTTP/2, nil if the server does not serve HTTP/2.
 	connections *http2drain.Connections
 }
 

@@ -19,7 +19,7 @@ import (
 type Config struct {
 	// Scheme has the objects that the bodies of requests have.
 	Scheme *runtime.Scheme
-	// Store is the check of readyz that fails when the server has to end, because its answers are not reliable any more.
+	// Store is the check of readyz that fails when the server must end, because its responses are no longer reliable.
 	Store healthz.HealthChecker
 	// Shortage returns why boxes may not grow, nil if they may. It is nil if nothing is known of the storage.
 	Shortage func() error
@@ -53,7 +53,7 @@ func (c Config) handlerChain(config *genericapiserver.Config, ready <-chan struc
 		func(handler http.Handler) http.Handler {
 			return withReadiness(handler, c.refusal(ready, d.shutdown), config.LoopbackClientConfig.BearerToken, config.Serializer)
 		},
-		// Before all filters that answer by themselves: a connection must end whether its last request is served or refused.
+		// Before all filters that respond themselves, because a connection must end whether its last request is served or refused.
 		d.wrap,
 		// Before the generic filters as well: it adds a line to a response that is complete.
 		func(handler http.Handler) http.Handler { return withShortage(handler, c.Shortage) },

@@ -77,7 +77,7 @@ func statusOf(served bool) int {
 	return http.StatusServiceUnavailable
 }
 
-// Clients try again by themselves only where the answer says when, and report what they can decode.
+// Clients retry only if the response says when, and report only errors that they can decode.
 func TestARefusalBeforeTheServerIsReadyIsAStatus(t *testing.T) {
 	for _, mediaType := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf, runtime.ContentTypeYAML} {
 		t.Run(mediaType, func(t *testing.T) {
@@ -109,8 +109,8 @@ func TestARefusalBeforeTheServerIsReadyIsAStatus(t *testing.T) {
 	}
 }
 
-// A server refuses requests until every check of readyz has passed at the same time. From then on it serves them: what
-// becomes of a check later is for those who ask for it.
+// A server refuses requests until all checks of readyz have passed at the same time. It serves them from then on. A check that
+// fails later is for clients of readyz only.
 func TestAServerServesFromWhenItIsReadyOn(t *testing.T) {
 	var isWell atomic.Bool
 	config := genericapiserver.NewRecommendedConfig(apiserver.Codecs)

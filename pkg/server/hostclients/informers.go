@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// clusterResync is that of the core API options.
+// clusterResync is the resync period of the core API options.
 const clusterResync = 10 * time.Minute
 
 // ApplyCoreAPI does what the core API options do, but for their limit of five requests a second for all of admission: a box

@@ -85,7 +85,7 @@ func (c *conn) Close() error {
 	return err
 }
 
-// drain lets the client open no more streams. It returns when the client is told or the connection is closed.
+// drain stops the client from opening streams. It returns when the client knows, or when the connection is closed.
 func (c *conn) drain() error {
 	c.setHolding(true)
 	defer c.setHolding(false)

@@ -16,7 +16,7 @@ import (
 func TestGoAwayIsBetweenFrames(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		// payloads are those of the frames that are written, in pieces of a length.
+		// payloads returns the payloads of frames that are written in pieces of a length.
 		payloads []int
 		piece    int
 		// before is how many pieces are written before the drain begins.

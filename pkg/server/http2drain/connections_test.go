@@ -323,7 +323,7 @@ func TestServerStopsWithConnectionThatClientKeeps(t *testing.T) {
 	}
 }
 
-// A connection that is in its TLS handshake while the server shuts down is told to go away as well.
+// A connection that is in its TLS handshake while the server shuts down gets a GOAWAY as well.
 func TestServerStopsWithConnectionInHandshake(t *testing.T) {
 	s := newServers(t)
 	server := s.start(http.HandlerFunc(echo))

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package policies has the admission plugins of a generic API server, those of admission policies in a form that waits for a
-// cluster that serves them.
+// Package policies has the admission plugins of a generic API server. The plugins of admission policies wait for a cluster that
+// serves these policies.
 package policies
 
 import (
@@ -68,8 +68,8 @@ func NewKinds() *Kinds {
 
 func (k *Kinds) all() []*policyKind { return []*policyKind{&k.validating, &k.mutating} }
 
-// Register registers the plugins that every generic API server has, those of policies in a form that can wait. Kinds must initialize
-// them.
+// Register registers the plugins of a generic API server. The plugins of policies can wait for their kinds, and Kinds must
+// initialize them.
 func Register(plugins *admission.Plugins) {
 	lifecycle.Register(plugins)
 	validatingwebhook.Register(plugins)
@@ -142,8 +142,8 @@ func (p *mutatingPolicies) Admit(ctx context.Context, a admission.Attributes, o 
 	return p.Plugin.Admit(ctx, a, o)
 }
 
-// Find finds out which kinds the cluster serves, before the plugins are initialized, and goes on to look for the others
-// when the server runs.
+// Find looks for the kinds that the cluster serves before the plugins are initialized, and continues to look for the other ones
+// while the server runs.
 func (k *Kinds) Find(config *genericapiserver.RecommendedConfig) error {
 	served, err := servedPolicyKinds(config.ClientConfig)
 	if err != nil {

@@ -49,8 +49,8 @@ func (c Config) ApplyTo(etcd *genericoptions.EtcdOptions, config *genericapiserv
 	return runner, err
 }
 
-// decorate returns the options of the storage, which getter has as those of a generic API server with encryption if that is
-// configured, and what recovers the store.
+// decorate returns the options of the storage, and what recovers the store. getter has the options of a generic API server, with
+// encryption if it is configured.
 func (c Config) decorate(getter generic.RESTOptionsGetter) (generic.RESTOptionsGetter, *recovery.Runner, error) {
 	d := &decoration{Config: c, corrupt: &corruptobject.Tracker{}}
 	for _, decorate := range d.decorators() {

@@ -30,9 +30,9 @@ const namespaceUsageHook = "modelbox-namespace-usage"
 // cache, in the caches of controllers and in responses they take several times as much.
 const memoryShare = 8
 
-// NamespaceLimit returns how many bytes the objects of a namespace may take, 0 for no limit. maxBytes is the limit that is configured,
-// negative for no limit and 0 for the default. etcd is nil for an outside one. memoryLimit is that of the process, math.MaxInt64 for
-// none.
+// NamespaceLimit returns how many bytes the objects of a namespace may take, 0 for no limit. maxBytes is the configured limit,
+// negative for no limit and 0 for the default. etcd is nil for an external etcd. memoryLimit is the limit of the process,
+// math.MaxInt64 for none.
 func NamespaceLimit(maxBytes int64, etcd *embeddedetcd.Server, memoryLimit int64) int {
 	if maxBytes != 0 {
 		return int(max(0, maxBytes))

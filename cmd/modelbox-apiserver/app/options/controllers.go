@@ -46,7 +46,7 @@ func NewControllerOptions() *ControllerOptions {
 	}
 }
 
-// AddFlags adds the flags that concern all controllers, and those of each controller as a set of its own.
+// AddFlags adds the flags for all controllers, and a separate set of flags for each controller.
 func (o *ControllerOptions) AddFlags(sets *cliflag.NamedFlagSets) {
 	fs := sets.FlagSet("controllers")
 	fs.StringSliceVar(&o.Controllers, "controllers", o.Controllers, fmt.Sprintf(""+

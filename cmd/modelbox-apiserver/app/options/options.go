@@ -30,12 +30,12 @@ import (
 )
 
 const (
-	// watchTerminationGracePeriod is how long open watches may go on at shutdown. Watches through the
-	// aggregation layer never end by themselves and would hold the process for a minute.
+	// watchTerminationGracePeriod is how long open watches may continue at shutdown. Watches through the aggregation layer do not
+	// end otherwise, and would delay the end of the process by a minute.
 	watchTerminationGracePeriod = 2 * time.Second
 
-	// maxRequestBodyBytes is more than any stack that is stored, with its managed fields: etcd takes 1.5 MiB in a request, and
-	// JSON is up to twice as large as what is stored. It is that of the API server of Kubernetes.
+	// maxRequestBodyBytes is the limit of kube-apiserver. It is more than any stored stack with its managed fields: etcd accepts
+	// requests of 1.5 MiB, and JSON is up to twice as large as the stored form.
 	maxRequestBodyBytes = 3 << 20
 )
 

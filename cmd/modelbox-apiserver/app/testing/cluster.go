@@ -20,8 +20,8 @@ import (
 	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// emptyLists are the collections that a server has to read before it serves. The cluster has nothing in them, and no
-// others: controllers, which read Pods too, wait for those for ever.
+// emptyLists are the collections that a server must read before it serves. They are empty, and the cluster has no others.
+// Controllers, which read pods as well, wait for these forever.
 var emptyLists = map[string]metav1.TypeMeta{
 	"/api/v1/namespaces":                                                    {APIVersion: "v1", Kind: "NamespaceList"},
 	"/api/v1/resourcequotas":                                                {APIVersion: "v1", Kind: "ResourceQuotaList"},

@@ -361,8 +361,8 @@ func etcdRequests(t *testing.T) map[string]int {
 	return requests
 }
 
-// recordedCluster is a cluster in which two namespaces exist, and users are no administrators. It records the requests of a server,
-// without those of its informers.
+// recordedCluster is a cluster with two namespaces, in which users are no administrators. It records the requests of a server,
+// except for the requests of its informers.
 type recordedCluster struct {
 	mu       sync.Mutex
 	requests []string

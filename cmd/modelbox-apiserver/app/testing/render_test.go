@@ -127,8 +127,8 @@ func (a *appliedChildren) of(key string) []byte {
 	return a.bodies[key]
 }
 
-// TestRenderIsWhatIsApplied creates random boxes in a server with all its controllers. What it applies to the
-// cluster, and what it says that it applies, are the same bytes.
+// TestRenderIsWhatIsApplied creates random boxes in a server with all its controllers. The server applies exactly the bytes that
+// the subresource render returns.
 func TestRenderIsWhatIsApplied(t *testing.T) {
 	boxes := shortRendered
 	if value, isSet := os.LookupEnv(renderedVariable); isSet {

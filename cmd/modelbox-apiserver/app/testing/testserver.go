@@ -28,7 +28,7 @@ import (
 // readyTimeout is how long a server may take until it is ready.
 const readyTimeout = time.Minute
 
-// endTimeout is how long a server may take that is to end by itself.
+// endTimeout is how long a server may take to end after it has failed.
 const endTimeout = time.Minute
 
 // TestServer is a server that runs as the command runs it, on an embedded etcd, in front of a cluster without nodes,
@@ -53,13 +53,13 @@ func StartTestServer(t testing.TB, flags ...string) *TestServer {
 	return server
 }
 
-// RunTestServer runs a server with the flags that is to end by itself, and returns why it has.
+// RunTestServer runs a server with flags that make it end, and returns the error that it ended with.
 func RunTestServer(t testing.TB, flags ...string) error {
 	t.Helper()
 	return start(t, flags...).AwaitEnd(t)
 }
 
-// AwaitEnd waits until the server has ended by itself, and returns why.
+// AwaitEnd waits until the server has ended, and returns the error that it ended with.
 func (s *TestServer) AwaitEnd(t testing.TB) error {
 	t.Helper()
 	select {
@@ -118,8 +118,8 @@ func start(t testing.TB, flags ...string) *TestServer {
 	return server
 }
 
-// parse returns the options that a command line says. Versions and feature gates are apart from those of other servers
-// in the process.
+// parse returns the options of a command line. The server has its own versions and feature gates, apart from the other servers in
+// the process.
 func parse(t testing.TB, args []string) *options.Options {
 	t.Helper()
 	o := options.NewForRegistry(basecompatibility.NewComponentGlobalsRegistry())

@@ -133,7 +133,7 @@ func validateNonRestartableInitContainer(container *corev1.Container, path *fiel
 	return errs
 }
 
-// ValidateContainerNames requires names of containers that are not among those of taken, and adds them.
+// ValidateContainerNames requires names of containers that are not in taken, and adds them to it.
 func ValidateContainerNames(containers []corev1.Container, taken validate.Unique[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range validate.Each(containers, &errs) {
@@ -144,8 +144,8 @@ func ValidateContainerNames(containers []corev1.Container, taken validate.Unique
 	return errs
 }
 
-// validateImage refuses white space around an image as the Pod API does: a Deployment takes it, its pods do not. What
-// else is no image no kubelet would pull: they parse it as this does.
+// validateImage refuses white space around an image like the Pod API. A Deployment accepts it, but its pods do not. It also refuses
+// every image that a kubelet cannot pull. A kubelet parses images with the same function.
 func validateImage(image string, path *field.Path) field.ErrorList {
 	const such = `must name an image, such as "nginx:1.7.9"`
 	if image == "" {
@@ -193,8 +193,8 @@ func validateContainerPort(port *corev1.ContainerPort, path *field.Path) field.E
 	return errs
 }
 
-// validateHostPorts refuses a host port that is among those of taken, and adds the others. On the host's network every
-// port is a host port.
+// validateHostPorts refuses a host port that is in taken, and adds the other ones to it. In the network of the host, every port is
+// a host port.
 func (p PodContext) validateHostPorts(ports []corev1.ContainerPort, taken validate.Unique[string], path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range validate.Each(ports, &errs) {
@@ -212,8 +212,8 @@ func (p PodContext) validateHostPorts(ports []corev1.ContainerPort, taken valida
 	return errs
 }
 
-// ValidateContainerPortNames requires that a port name stands for one port of the pod, as the Pod API documents: a
-// target port that names two leads to either.
+// ValidateContainerPortNames requires that a name is the name of one port of the pod, as the Pod API documents. A target port with
+// the name of two ports would select either of them.
 func ValidateContainerPortNames(containers, initContainers []corev1.Container, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := validate.Unique[string]{}

@@ -15,7 +15,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// maxHostnameLength is that of a host name on Linux.
+// maxHostnameLength is the maximum length of a host name on Linux.
 const maxHostnameLength = 64
 
 // The limits of resolvers in C libraries.

@@ -98,7 +98,7 @@ func validateSomeContainer(containers []corev1.Container, path *field.Path) fiel
 	return field.ErrorList{field.Required(path, "must have a container")}
 }
 
-// validatePodLifetime requires pods that run until they are told to end: a Deployment has no others.
+// validatePodLifetime requires pods that run until they are stopped, because a Deployment has no other pods.
 func validatePodLifetime(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	errs := validate.OptionalEnum(spec.RestartPolicy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}, path.Child("restartPolicy"))
 	if seconds := spec.TerminationGracePeriodSeconds; seconds != nil {
@@ -217,8 +217,8 @@ func isTrue(value *bool) bool {
 	return value != nil && *value
 }
 
-// ValidateFinalizerNames requires of finalizers what Kubernetes requires of those of its own kinds beyond what it
-// does of all.
+// ValidateFinalizerNames applies the rules of Kubernetes for finalizers of its own kinds, in addition to the rules for the
+// finalizers of all kinds.
 func ValidateFinalizerNames(finalizers []string, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, finalizer := range validate.Each(finalizers, &errs) {

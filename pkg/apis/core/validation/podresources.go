@@ -53,8 +53,8 @@ func validatePodResourceNames(list corev1.ResourceList, path *field.Path) field.
 	return errs
 }
 
-// validateSharedRequests requires that the requests of the containers fit in those of the pod. A pod without a request
-// gets that of its containers, which then has to fit in its limit. Huge pages are left to their limits.
+// validateSharedRequests requires that the requests of the containers fit into the requests of the pod. A pod without a request
+// gets the requests of its containers, which must then fit into its limit. Huge pages have rules for their limits only.
 func validateSharedRequests(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	total := sumOfContainers(spec, requestsOf)
@@ -72,8 +72,8 @@ func validateSharedRequests(spec *corev1.PodSpec, path *field.Path) field.ErrorL
 	return errs
 }
 
-// validateSharedHugePages requires that the huge pages of the containers fit in those of the pod. Of other resources
-// containers may have higher limits together than their pod.
+// validateSharedHugePages requires that the huge pages of the containers fit into the huge pages of the pod. For other resources,
+// the limits of the containers together may exceed the limit of the pod.
 func validateSharedHugePages(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	total := sumOfContainers(spec, limitsOf)
@@ -112,7 +112,7 @@ func limitsOf(container *corev1.Container) corev1.ResourceList {
 	return container.Resources.Limits
 }
 
-// requestsOf are the requests of a container. What it has a limit for it asks for, if it does not say otherwise.
+// requestsOf returns the requests of a container. A limit is the request as well, if the container has no request for the resource.
 func requestsOf(container *corev1.Container) corev1.ResourceList {
 	requests := maps.Clone(container.Resources.Limits)
 	if requests == nil {

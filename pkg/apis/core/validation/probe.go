@@ -165,8 +165,8 @@ func (r handlerContext) validateSleepAction(sleep *corev1.SleepAction, path *fie
 	return field.ErrorList{field.Invalid(path.Child("seconds"), sleep.Seconds, detail)}
 }
 
-// validatePort requires that a name is that of a port of the container: the cluster would take any, and the check
-// would fail for ever.
+// validatePort requires that a name is the name of a port of the container. The cluster accepts any name, and the probe would fail
+// forever.
 func (r handlerContext) validatePort(port intstr.IntOrString, path *field.Path) field.ErrorList {
 	errs := ValidatePortNumOrName(port, path)
 	if len(errs) > 0 || port.Type == intstr.Int || r.ports.Has(port.StrVal) {

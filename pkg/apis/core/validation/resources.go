@@ -103,7 +103,7 @@ func isContainerResourceName(name corev1.ResourceName) bool {
 	return isExtendedResourceName(name)
 }
 
-// isNativeResource is true for names without a domain and for those of kubernetes.io.
+// isNativeResource returns true for names without a domain, and for names in the domain kubernetes.io.
 func isNativeResource(name corev1.ResourceName) bool {
 	return !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
-// maxAppArmorProfileLength is that of a path on Linux without its final zero.
+// maxAppArmorProfileLength is the maximum length of a path on Linux without its final zero.
 const maxAppArmorProfileLength = 4095
 
 var (
@@ -218,8 +218,8 @@ func validateSysctlNamespace(spec *corev1.PodSpec, name string, path *field.Path
 	return nil
 }
 
-// dotted returns the name of a sysctl in the form with dots. In the form with slashes a dot is part of a name, such as
-// that of an interface.
+// dotted returns the name of a sysctl in the form with dots. In the form with slashes, a dot is part of a name, such as the name of
+// an interface.
 func dotted(name string) string {
 	separator := strings.IndexAny(name, "./")
 	if separator < 0 || name[separator] == '.' {

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package childfields reads paths of fields of the children of boxes, such as
-// spec.template.spec.containers[name=app].resources. Which fields there are, and which lists have elements that can be told
-// apart, the schemas of server-side apply say, by which children are compared and applied.
+// Package childfields parses paths of fields of the children of boxes, such as spec.template.spec.containers[name=app].resources.
+// The schemas of server-side apply determine which fields exist, and which lists have keys.
 package childfields
 
 import (
@@ -20,7 +19,7 @@ import (
 // Path is the way to a field, and to all that is below it. A wildcard in it is any element of a list.
 type Path []fieldpath.PathElementMatcher
 
-// Covers returns whether a field is that of the path, or is below it.
+// Covers returns whether a field is the field of the path, or below it.
 func (p Path) Covers(field fieldpath.Path) bool {
 	if len(field) < len(p) {
 		return false

@@ -25,8 +25,8 @@ type objectType struct {
 	ref    schema.TypeRef
 }
 
-// schemas returns the types of the kinds of which others may have fields, by their names. They are built in, so that reading them
-// fails never or always.
+// schemas returns the types of the kinds whose fields other field managers may own, by name. They are part of the program, so that
+// an error occurs always or never.
 var schemas = sync.OnceValue(func() map[string]objectType {
 	gatewayScheme := runtime.NewScheme()
 	utilruntime.Must(gatewayv1.Install(gatewayScheme))

@@ -26,8 +26,8 @@ type Kind struct {
 	Resource string
 	// Type is the Go type of the objects, a struct.
 	Type reflect.Type
-	// IgnoreDrift is the field of spec.ignoreDrift with the fields of the children that others may set. It is empty if others may
-	// set none.
+	// IgnoreDrift is the field of spec.ignoreDrift with the fields of the children that other field managers may own. It is empty
+	// if they may own none.
 	IgnoreDrift string
 	// IsOptional says that a cluster may lack the kind, of which the types are in no API of Kubernetes itself.
 	IsOptional bool

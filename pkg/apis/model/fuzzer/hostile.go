@@ -87,8 +87,7 @@ type place struct {
 	lists int
 }
 
-// placesOf returns the lists, maps and strings below a type, without those of the fields to skip and with each field of
-// each type once.
+// placesOf returns the lists, maps and strings below a type, without the fields to skip, and with each field of each type once.
 func placesOf(t reflect.Type, lists int, skip []string, seen map[string]bool) []place {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		if t.Kind() == reflect.Slice {
@@ -124,7 +123,7 @@ func placesOf(t reflect.Type, lists int, skip []string, seen map[string]bool) []
 // form is how a place is filled.
 type form struct {
 	name string
-	// text is that of every string of the element of the given number.
+	// text returns the text of all strings of the element with the number.
 	text func(int) string
 	// most is how many elements the list at the place has at most, outer how many each list on the way has.
 	most, outer int

@@ -47,7 +47,7 @@ func (n *tree) become(value any) {
 	}
 }
 
-// set sets a field. What is no struct becomes one.
+// set sets a field. A value that is not a struct becomes a struct.
 func (n *tree) set(name string, value any) {
 	if n.fields == nil {
 		n.become(map[string]any{})

@@ -33,7 +33,7 @@ func ComponentBox(stack *model.ModelStack, component *model.ModelStackComponent)
 	return box, nil
 }
 
-// ComponentPath is that of a component of a stack.
+// ComponentPath returns the path of a component of a stack.
 func ComponentPath(i int) *field.Path {
 	return field.NewPath("spec", "components").Index(i)
 }

@@ -44,8 +44,8 @@ func MainContainerPorts(ports []corev1.ServicePort, beside []corev1.Container) [
 	return answered
 }
 
-// ContainersBeside are the containers of a box beside the main one, which has the given name: its containers, its init
-// containers, and those of its overlay, which may add to the former.
+// ContainersBeside returns all containers of a box except for the main container, which has the given name: its containers, its
+// init containers, and the containers of its overlay, which can have the same names.
 func ContainersBeside(main string, containers, initContainers []corev1.Container, overlay *corev1.PodTemplateSpec) []corev1.Container {
 	beside := slices.Concat(containers, initContainers)
 	if overlay == nil {

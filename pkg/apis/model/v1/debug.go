@@ -20,7 +20,7 @@ type ModelBoxDebug struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is that of the box. In a request it may be left out.
+	// metadata has the name and the namespace of the box. A request may leave it out.
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
@@ -112,7 +112,7 @@ type ModelBoxDebug struct {
 	// +optional
 	AllPods bool `json:"allPods,omitempty" protobuf:"varint,11,opt,name=allPods"`
 
-	// stdin keeps the standard input of the container open, for those who attach to it.
+	// stdin keeps the standard input of the container open, for clients that attach to it.
 	//
 	// Example: true
 	// +optional
@@ -148,7 +148,7 @@ type ModelBoxDebugStatus struct {
 
 // ModelBoxDebugPod is a pod that was to get an ephemeral container.
 type ModelBoxDebugPod struct {
-	// name is that of the pod. Required.
+	// name is the name of the pod. Required.
 	//
 	// Example: web-557996f76b-nb7ck
 	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
@@ -165,7 +165,7 @@ type ModelBoxDebugPod struct {
 	// +optional
 	TargetContainer string `json:"targetContainer,omitempty" protobuf:"bytes,3,opt,name=targetContainer"`
 
-	// reason is why the container was refused, as that of the Status of a request for the one pod.
+	// reason is why the cluster refused the container: the reason in the Status of a request for the one pod.
 	//
 	// Example: Forbidden
 	// +optional

@@ -155,7 +155,8 @@ func setRolloutDefaults(rollout *ModelBoxRollout) {
 	}
 }
 
-// setCheckDefaults lets a step go on after the first success, and fails the rollout with the first failure.
+// setCheckDefaults sets count and failureLimit: a step continues after the first success, and the rollout fails with the first
+// failure.
 func setCheckDefaults(check *ModelBoxRolloutCheck) {
 	if check.Interval == "" {
 		check.Interval = DefaultCheckInterval

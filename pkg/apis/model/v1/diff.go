@@ -13,7 +13,7 @@ type ModelBoxDiff struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is that of the box.
+	// metadata has the name and the namespace of the box.
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
@@ -44,7 +44,7 @@ const (
 	DiffActionCreate ModelBoxDiffAction = "Create"
 	// DiffActionUpdate is one of which fields change.
 	DiffActionUpdate ModelBoxDiffAction = "Update"
-	// DiffActionReplace is one that is deleted and created anew, because what differs cannot be changed.
+	// DiffActionReplace is for a child that is deleted and created again, because a field that differs cannot be changed.
 	DiffActionReplace ModelBoxDiffAction = "Replace"
 	// DiffActionDelete is an object that the box no longer asks for.
 	DiffActionDelete ModelBoxDiffAction = "Delete"
@@ -57,17 +57,17 @@ const (
 
 // ModelBoxChildDiff is what an apply of a box does with one child.
 type ModelBoxChildDiff struct {
-	// apiVersion is that of the child. Required.
+	// apiVersion is the API version of the child. Required.
 	//
 	// Example: apps/v1
 	APIVersion string `json:"apiVersion" protobuf:"bytes,1,opt,name=apiVersion"`
 
-	// kind is that of the child. Required.
+	// kind is the kind of the child. Required.
 	//
 	// Example: Deployment
 	Kind string `json:"kind" protobuf:"bytes,2,opt,name=kind"`
 
-	// name is that of the child. Required.
+	// name is the name of the child. Required.
 	//
 	// Example: web
 	Name string `json:"name" protobuf:"bytes,3,opt,name=name"`
@@ -90,7 +90,7 @@ type ModelBoxChildDiff struct {
 	// +optional
 	Message string `json:"message,omitempty" protobuf:"bytes,6,opt,name=message"`
 
-	// fields are those of the live child that differ from what the box asks for, the first 200 of them.
+	// fields are the fields of the live child that differ from the render of the box, at most the first 200.
 	//
 	// Example: [{path: spec.minReadySeconds, live: "77", wanted: "3", manager: kubectl-edit}]
 	// +optional
@@ -106,7 +106,7 @@ type ModelBoxChildDiff struct {
 
 // ModelBoxFieldDiff is a field of a live child that differs from what the box asks for.
 type ModelBoxFieldDiff struct {
-	// path is that of the field, as in the conditions and events of boxes. Items of lists are named by their keys. Required.
+	// path is the path of the field, as in the conditions and events of boxes. Items of lists are named by their keys. Required.
 	//
 	// Example: spec.template.spec.containers[name="web"].image
 	Path string `json:"path" protobuf:"bytes,1,opt,name=path"`

@@ -5,7 +5,8 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ChangeCauseAnnotation of a box says why it is as it is, for its history: that of "kubectl rollout history".
+// ChangeCauseAnnotation is the annotation of "kubectl rollout history". On a box, its value is the reason for the change, which
+// the history of the box shows.
 const ChangeCauseAnnotation = "kubernetes.io/change-cause"
 
 // ChangedByAnnotation of a box is the name of the user whose change its pods come from: who created the box, or was the last to
@@ -21,7 +22,7 @@ type ModelBoxHistory struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is that of the box.
+	// metadata has the name and the namespace of the box.
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
@@ -44,7 +45,7 @@ type ModelBoxRevision struct {
 	// Example: 3
 	Revision int64 `json:"revision" protobuf:"varint,1,opt,name=revision"`
 
-	// name is that of the ReplicaSet, or of the ControllerRevision, which has the revision. Required.
+	// name is the name of the ReplicaSet or the ControllerRevision of the revision. Required.
 	//
 	// Example: web-5db5868f47
 	Name string `json:"name" protobuf:"bytes,2,opt,name=name"`
@@ -56,8 +57,8 @@ type ModelBoxRevision struct {
 	// +k8s:opaqueType
 	CreationTimestamp metav1.Time `json:"creationTimestamp,omitempty" protobuf:"bytes,3,opt,name=creationTimestamp"`
 
-	// images are those of the containers that a rollback to the revision gives the pods, without init containers. Where the spec
-	// is not known, they are those that the pods had.
+	// images are the images of the containers after a rollback to the revision, without init containers. If the spec is not
+	// known, they are the images that the pods had.
 	//
 	// Example: ["nginx:1.7.9"]
 	// +optional
@@ -70,15 +71,15 @@ type ModelBoxRevision struct {
 	// +optional
 	ChangeCause string `json:"changeCause,omitempty" protobuf:"bytes,5,opt,name=changeCause"`
 
-	// generation is that of the box whose spec the revision has. It is 0 where the spec is not known.
+	// generation is the generation of the box with the spec of the revision. It is 0 if the spec is not known.
 	//
 	// Example: 2
 	// +optional
 	Generation int64 `json:"generation,omitempty" protobuf:"varint,6,opt,name=generation"`
 
-	// changes are what the spec of the box has other than in the revision before, without the number of pods. There are none
-	// where either spec is not known, and of the first revision. Where more than 100 fields have changed, they are told
-	// together, as those of the spec that they are in.
+	// changes are the fields of the spec of the box that differ from the revision before, without the number of pods. The first
+	// revision has none, nor has a revision if one of the two specs is not known. If more than 100 fields have changed, one
+	// change with the whole spec takes their place.
 	//
 	// Example: [{path: spec.image, before: '"nginx:1.7.9"', after: '"nginx:1.9.1"'}]
 	// +optional
@@ -92,8 +93,8 @@ type ModelBoxRevision struct {
 	// +optional
 	Unknown string `json:"unknown,omitempty" protobuf:"bytes,8,opt,name=unknown"`
 
-	// changedBy is the name of the user whose change the revision is: that of the annotation model.github.com/changed-by of the
-	// box. It is empty where that was not recorded.
+	// changedBy is the name of the user who made the change, from the annotation model.github.com/changed-by of the box. It is
+	// empty if the name was not recorded.
 	//
 	// Example: anna
 	// +optional
@@ -109,7 +110,7 @@ type ModelBoxRevision struct {
 
 // ModelBoxFieldChange is a field of a box that has another value than before.
 type ModelBoxFieldChange struct {
-	// path is that of the field. Items of lists are named by their name, or else counted from 0. Required.
+	// path is the path of the field. Items of lists are named by their name, or else counted from 0. Required.
 	//
 	// Example: spec.envs[MODE].value
 	Path string `json:"path" protobuf:"bytes,1,opt,name=path"`

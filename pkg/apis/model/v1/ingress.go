@@ -87,8 +87,8 @@ type ModelBoxRoute struct {
 	// +k8s:validation:maxItems=32
 	ParentRefs []RouteParentReference `json:"parentRefs" protobuf:"bytes,1,rep,name=parentRefs"`
 
-	// hosts are the DNS names that clients ask for, in lower case; the first label may be "*". Defaults to none, which is
-	// those of the Gateways.
+	// hosts are the DNS names that clients request, in lower case. The first label may be "*". Defaults to none, which means the
+	// hosts of the Gateways.
 	//
 	// Example: [shop.example.com]
 	// +optional
@@ -123,19 +123,19 @@ type ModelBoxRoute struct {
 
 // RouteParentReference names an object that a route is attached to, as gateway.networking.k8s.io has it.
 type RouteParentReference struct {
-	// group is that of the object. Defaults to "gateway.networking.k8s.io".
+	// group is the API group of the object. Defaults to "gateway.networking.k8s.io".
 	//
 	// Example: gateway.networking.k8s.io
 	// +optional
 	Group string `json:"group,omitempty" protobuf:"bytes,1,opt,name=group"`
 
-	// kind is that of the object. Defaults to "Gateway".
+	// kind is the kind of the object. Defaults to "Gateway".
 	//
 	// Example: Gateway
 	// +optional
 	Kind string `json:"kind,omitempty" protobuf:"bytes,2,opt,name=kind"`
 
-	// namespace is that of the object. Defaults to the box's.
+	// namespace is the namespace of the object. Defaults to the namespace of the box.
 	//
 	// Example: gateways
 	// +optional
@@ -143,7 +143,7 @@ type RouteParentReference struct {
 	// +k8s:format=k8s-short-name
 	Namespace string `json:"namespace,omitempty" protobuf:"bytes,3,opt,name=namespace"`
 
-	// name is that of the object. Required.
+	// name is the name of the object. Required.
 	//
 	// Example: public
 	Name string `json:"name" protobuf:"bytes,4,opt,name=name"`

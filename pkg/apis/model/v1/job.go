@@ -13,8 +13,8 @@ const (
 	// JobTypeLabel is set on the Jobs of a box and on their pods. Its value is a JobType.
 	JobTypeLabel = "model.github.com/job-type"
 
-	// AwaitedJobAnnotation is set on the workload of a box while a new revision waits for the Job of spec.before. Its value is the name
-	// of the Job. The pods are those of StableRecordAnnotation.
+	// AwaitedJobAnnotation is set on the workload of a box while a new revision waits for the Job of spec.before. Its value is
+	// the name of the Job. The workload runs the pods of StableRecordAnnotation.
 	AwaitedJobAnnotation = "model.github.com/awaited-job"
 )
 
@@ -57,7 +57,8 @@ type ModelBoxJob struct {
 	// +listType=atomic
 	Args []string `json:"args,omitempty" protobuf:"bytes,3,rep,name=args"`
 
-	// envs are variables in addition to those of the box. A variable that the box has as well has this value.
+	// envs are variables in addition to the variables of the box. If the box has a variable of the same name, this value takes
+	// precedence.
 	//
 	// Example: [{name: DATABASE_USER, value: admin}]
 	// +optional

@@ -36,8 +36,8 @@ type ModelBoxLogOptions struct {
 	// +optional
 	AllContainers bool `json:"allContainers,omitempty" protobuf:"varint,3,opt,name=allContainers"`
 
-	// follow is whether the logs go on as they are written: through restarts of containers and rollouts of the box, until the box is
-	// deleted and its pods are gone; with pod, until that pod is gone.
+	// follow streams the logs as the containers write them, through restarts of containers and rollouts of the box. The stream
+	// ends when the box is deleted and its pods are gone, or with pod, when that pod is gone.
 	//
 	// Example: true
 	// +optional

@@ -117,8 +117,8 @@ type ModelStackSpec struct {
 	// +k8s:required
 	Deletion ComponentOrder `json:"deletion,omitempty" protobuf:"bytes,3,opt,name=deletion,casttype=ComponentOrder"`
 
-	// paused leaves the boxes and the Services as they are: changes of the stack wait until it is false again. The boxes
-	// themselves go on. Defaults to false.
+	// paused stops the updates of the boxes and Services: changes of the stack wait until it is false again. The boxes themselves
+	// are not paused. Defaults to false.
 	//
 	// Example: true
 	// +optional
@@ -152,10 +152,10 @@ type ModelStackComponent struct {
 	// +k8s:required
 	BoxName string `json:"boxName,omitempty" protobuf:"bytes,2,opt,name=boxName"`
 
-	// dependsOn are the names of the components that this one needs, at most 64, which all have ports. Its box is created
-	// when they are ready. All its containers get, for each of them, the environment variables <NAME>_HOST, <NAME>_PORT,
-	// the first of its ports, and <NAME>_URL, both joined by ':', and what credentialsSecretName says; <NAME> is its name
-	// in upper case and with '_' for '-'. What the component itself sets wins. Defaults to none.
+	// dependsOn are the names of the components that this one needs, at most 64. They must have ports. The box is created when
+	// they are ready. For each of them, all containers of the box get the environment variables <NAME>_HOST, <NAME>_PORT, which
+	// is its first port, <NAME>_URL, which is both joined by ':', and the keys of credentialsSecretName. <NAME> is its name in
+	// upper case, with '_' for '-'. A variable that the component itself sets takes precedence. Defaults to none.
 	//
 	// Example: [db]
 	// +optional
@@ -165,8 +165,8 @@ type ModelStackComponent struct {
 	// +k8s:validation:maxItems=64
 	DependsOn []string `json:"dependsOn,omitempty" protobuf:"bytes,3,rep,name=dependsOn"`
 
-	// box is the spec of the component's box. What it leaves out is left to the box, which has the defaults. A component
-	// has either a box or external.
+	// box is the spec of the box of the component. The stack does not set the fields that it omits: the box has their defaults. A
+	// component has either box or external.
 	//
 	// Example: {image: "mysql:8.0", workload: StatefulSet, ports: [{port: 3306}]}
 	// +optional
@@ -297,7 +297,8 @@ type ModelStackComponentStatus struct {
 	// +listType=atomic
 	WaitingFor []string `json:"waitingFor,omitempty" protobuf:"bytes,3,rep,name=waitingFor"`
 
-	// reason is why it is not ready, in one word: that of the box, or why the box could not be written.
+	// reason is why the component is not ready, in one word: the reason of the box, or the reason why the box could not be
+	// written.
 	//
 	// Example: ImagePullBackOff
 	// +optional

@@ -65,10 +65,9 @@ type NetworkSpec struct {
 	// +k8s:validation:maxLength=43
 	CIDR string `json:"cidr" protobuf:"bytes,1,opt,name=cidr"`
 
-	// gateway is the address that leads out of the network, in canonical form. It must be inside the cidr, and neither its
-	// first address (the network address of IPv4, the subnet-router anycast address of IPv6) nor, for IPv4, its last, the
-	// broadcast address, which a /31 does not have (RFC 3021); and it must not be a loopback or multicast address.
-	// Required.
+	// gateway is the address of the router of the network, in canonical form. It must be in the cidr. It must not be the first
+	// address of the cidr (the network address of IPv4, the subnet-router anycast address of IPv6), and with IPv4 not the last
+	// one, the broadcast address, which a /31 does not have (RFC 3021). It must not be a loopback or multicast address. Required.
 	//
 	// Example: 192.168.0.1
 	// +k8s:required
@@ -111,8 +110,8 @@ type NetworkSpec struct {
 	// +k8s:maximum=65535
 	MTU int32 `json:"mtu,omitempty" protobuf:"varint,6,opt,name=mtu"`
 
-	// routes are the ranges outside of the network that its pods reach through the gateway, in canonical form and of the
-	// IP family of the cidr. What leads everywhere else is the network of the cluster. Defaults to none.
+	// routes are the ranges outside of the network that its pods reach through the gateway, in canonical form and of the IP
+	// family of the cidr. All other addresses are reached through the network of the cluster. Defaults to none.
 	//
 	// Example: [10.0.0.0/8]
 	// +optional
@@ -123,8 +122,8 @@ type NetworkSpec struct {
 	Routes []string `json:"routes,omitempty" protobuf:"bytes,7,rep,name=routes"`
 }
 
-// ReasonInUse is the reason of a network's condition Ready that boxes and stacks do not have: the network is being deleted, and
-// goes when no box uses it any more.
+// ReasonInUse is a reason of the condition Ready of a Network only: the network is being deleted, and waits until no box uses
+// it.
 const ReasonInUse = "InUse"
 
 // MaxNetworkBoxes is how many boxes the status of a network lists.
@@ -165,8 +164,8 @@ type NetworkStatus struct {
 	// +k8s:minimum=0
 	UsedAddresses int32 `json:"usedAddresses,omitempty" protobuf:"varint,4,opt,name=usedAddresses"`
 
-	// freeAddresses is the number of addresses that pods can have and are not known to have. 2147483647 stands for any
-	// number from that on.
+	// freeAddresses is the number of addresses that pods can have and are not known to have. 2147483647 means this number or
+	// more.
 	//
 	// Example: 65529
 	// +optional

@@ -12,8 +12,8 @@ const PodAccessMissingCause metav1.CauseType = "PodAccessMissing"
 // +k8s:conversion-gen:explicit-from=net/url.Values
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// ModelBoxExecOptions is the query of the subresource exec, which runs a command in a container of a box. Beside the pod it is
-// that of pods/exec.
+// ModelBoxExecOptions is the query of the subresource exec, which runs a command in a container of a box. Except for the pod,
+// it is the query of pods/exec.
 type ModelBoxExecOptions struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
@@ -66,8 +66,8 @@ type ModelBoxExecOptions struct {
 // +k8s:conversion-gen:explicit-from=net/url.Values
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// ModelBoxAttachOptions is the query of the subresource attach, which is connected to what runs in a container of a box. Beside
-// the pod it is that of pods/attach.
+// ModelBoxAttachOptions is the query of the subresource attach, which attaches to the main process of a container of a box.
+// Except for the pod, it is the query of pods/attach.
 type ModelBoxAttachOptions struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
@@ -113,8 +113,8 @@ type ModelBoxAttachOptions struct {
 // +k8s:conversion-gen:explicit-from=net/url.Values
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// ModelBoxPortForwardOptions is the query of the subresource portforward, which leads connections to ports of a pod of a box.
-// Beside the pod it is that of pods/portforward.
+// ModelBoxPortForwardOptions is the query of the subresource portforward, which forwards connections to ports of a pod of a
+// box. Except for the pod, it is the query of pods/portforward.
 type ModelBoxPortForwardOptions struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
@@ -125,8 +125,8 @@ type ModelBoxPortForwardOptions struct {
 	// +optional
 	Pod string `json:"pod,omitempty" protobuf:"bytes,1,opt,name=pod"`
 
-	// ports are those of the pod that are forwarded. They are needed with the WebSocket protocols that have two channels for each
-	// port; in all others, each stream says which port it is for.
+	// ports are the ports of the pod to forward. The WebSocket protocols with two channels for each port need them. In all other
+	// protocols, each stream names its port.
 	//
 	// Example: [8080]
 	// +optional

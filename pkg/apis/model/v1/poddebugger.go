@@ -34,9 +34,9 @@ const (
 // +genclient
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// PodDebugger gives the pods of its namespace that a selector selects, those of boxes as any others, an ephemeral container to
-// debug them with, as "kubectl debug" does for one pod: those that there are, and those that there will be. A pod that has
-// the container is not touched again. An ephemeral container can neither be changed nor taken out of a pod.
+// PodDebugger adds an ephemeral container for debugging to all pods of its namespace that a selector selects, including the
+// pods of boxes and pods that are created later. "kubectl debug" does this for one pod. A pod that has the container is not
+// changed again. An ephemeral container cannot be changed, and cannot be removed from a pod.
 type PodDebugger struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
@@ -61,11 +61,11 @@ type PodDebugger struct {
 	Status PodDebuggerStatus `json:"status,omitempty" protobuf:"bytes,3,opt,name=status"`
 }
 
-// PodDebuggerSpec is the desired state of a PodDebugger. What the container is made of cannot be changed, because a container
-// that a pod has cannot be: another container is another PodDebugger.
+// PodDebuggerSpec is the desired state of a PodDebugger. The fields of the container cannot be changed, because the container
+// of a pod cannot be changed. Create another PodDebugger for another container.
 type PodDebuggerSpec struct {
-	// selector selects pods of the namespace by their labels. It must not be empty, which would be every pod. Pods that it
-	// does not select any more keep the container. Required.
+	// selector selects pods of the namespace by their labels. It must not be empty, which would select every pod. Pods that it no
+	// longer selects keep the container. Required.
 	//
 	// Example: {matchLabels: {modelbox: web}}
 	// +k8s:opaqueType
@@ -95,7 +95,7 @@ type PodDebuggerSpec struct {
 	// +k8s:validation:maxItems=1024
 	Command []string `json:"command,omitempty" protobuf:"bytes,4,rep,name=command"`
 
-	// args are the arguments of the entrypoint. They cannot be changed. Defaults to those of the image.
+	// args are the arguments of the entrypoint. They cannot be changed. Defaults to the arguments of the image.
 	//
 	// Example: [sleep, infinity]
 	// +optional
@@ -169,7 +169,7 @@ const (
 	// ReasonExpired is the reason of a PodDebugger's condition Ready whose ttlSecondsAfterCreation is over: the pods that have
 	// the container keep it, and no further pod gets it.
 	ReasonExpired = "Expired"
-	// ReasonContainerWaiting is that of one with a container that does not run yet, and whose pod does not say why.
+	// ReasonContainerWaiting is for a container that does not run yet, in a pod that does not report why.
 	ReasonContainerWaiting = "ContainerWaiting"
 )
 
@@ -197,7 +197,7 @@ type PodDebuggerStatus struct {
 	// +k8s:minimum=0
 	SelectedPods int32 `json:"selectedPods,omitempty" protobuf:"varint,3,opt,name=selectedPods"`
 
-	// debuggedPods is the number of pods that have the container, whether they are selected any more or not.
+	// debuggedPods is the number of pods that have the container, including pods that are no longer selected.
 	//
 	// Example: 4
 	// +optional
@@ -254,12 +254,12 @@ type PodDebuggerStatus struct {
 
 // PodDebuggerPod is a pod that has the container of a PodDebugger, or for which it was refused.
 type PodDebuggerPod struct {
-	// name is that of the pod. Required.
+	// name is the name of the pod. Required.
 	//
 	// Example: web-5b8d-x7k2q
 	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
 
-	// uid is that of the pod.
+	// uid is the UID of the pod.
 	//
 	// Example: 6f0b1c9e-5a53-4c55-9d0e-5e1f3a1f7d11
 	// +optional
@@ -272,8 +272,8 @@ type PodDebuggerPod struct {
 	// +optional
 	Box string `json:"box,omitempty" protobuf:"bytes,3,opt,name=box"`
 
-	// state is that of the container: waiting, running or terminated, and waiting where that is not known yet. A pod for which
-	// the container was refused has none.
+	// state is the state of the container: waiting, running or terminated. It is waiting if the state is not known yet. A pod
+	// whose container was refused has none.
 	//
 	// Example: {running: {startedAt: "2026-01-02T03:04:05Z"}}
 	// +optional

@@ -5,9 +5,8 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// RestartedAtAnnotation is the annotation of pods by which they are replaced although nothing else of them changes: that of
-// "kubectl rollout restart". A restart sets it in spec.podTemplate.metadata.annotations of the box, to the time in the form of
-// RFC 3339.
+// RestartedAtAnnotation is the annotation of "kubectl rollout restart". It replaces pods although no other field of them
+// changes. A restart sets it in spec.podTemplate.metadata.annotations of the box, to the time in the form of RFC 3339.
 const RestartedAtAnnotation = "kubectl.kubernetes.io/restartedAt"
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
@@ -18,7 +17,7 @@ type ModelBoxRestart struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is that of the box. In a request it may be left out.
+	// metadata has the name and the namespace of the box. A request may leave it out.
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
@@ -41,8 +40,8 @@ type ModelBoxRestartStatus struct {
 	// +k8s:opaqueType
 	RestartedAt metav1.Time `json:"restartedAt,omitempty" protobuf:"bytes,1,opt,name=restartedAt"`
 
-	// generation is that of the box with the restart: when the condition Progressing of the box has this observedGeneration, or
-	// a later one, and the reason RolloutComplete, the pods are replaced.
+	// generation is the generation of the box with the restart. The pods are replaced when the condition Progressing of the box
+	// has this observedGeneration, or a later one, and the reason RolloutComplete.
 	//
 	// Example: 2
 	// +optional

@@ -13,7 +13,7 @@ type ModelBoxRollback struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is that of the box. In a request it may be left out.
+	// metadata has the name and the namespace of the box. A request may leave it out.
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
@@ -52,7 +52,7 @@ type ModelBoxRollback struct {
 
 // ModelBoxRollbackStatus is what a rollback has done.
 type ModelBoxRollbackStatus struct {
-	// revision is the number of the revision whose spec the box has got. Its pods are those of a new revision.
+	// revision is the number of the revision whose spec the box has now. The pods have a new revision.
 	//
 	// Example: 3
 	// +optional
@@ -60,8 +60,8 @@ type ModelBoxRollbackStatus struct {
 	// +k8s:minimum=0
 	Revision int64 `json:"revision,omitempty" protobuf:"varint,1,opt,name=revision"`
 
-	// generation is that of the box with the rollback: when the condition Progressing of the box has this observedGeneration, or
-	// a later one, and the reason RolloutComplete, the pods are replaced.
+	// generation is the generation of the box with the rollback. The pods are replaced when the condition Progressing of the box
+	// has this observedGeneration, or a later one, and the reason RolloutComplete.
 	//
 	// Example: 7
 	// +optional

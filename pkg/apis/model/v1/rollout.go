@@ -14,12 +14,13 @@ const (
 	// RecordAnnotation. It is used only where status.rollout.stable.podsHash says the same of it.
 	StableRecordAnnotation = "model.github.com/stable-record"
 
-	// RolledBackAnnotation is set on the workload of a box while that is rolled back: its pods are those of
+	// RolledBackAnnotation is set on the workload of a box while the box is rolled back: the workload runs the pods of
 	// StableRecordAnnotation, and not of RecordAnnotation. Its value is the generation of the box.
 	RolledBackAnnotation = "model.github.com/rolled-back"
 
 	// RolloutStepAnnotation is set on the workload of a box while its rollout is in steps. Its value is the number of the step. A
-	// Deployment has RolledBackAnnotation as well until the last step is over: its pods are those of StableRecordAnnotation.
+	// Deployment has RolledBackAnnotation as well until the last step is over, because it runs the pods of
+	// StableRecordAnnotation.
 	RolloutStepAnnotation = "model.github.com/rollout-step"
 
 	// CandidateLabel is set, to "true", on the candidate Deployment of a box, on its Service and on its pods.
@@ -34,7 +35,7 @@ type RolloutType string
 const (
 	// RolloutCanary gives the new revision a share of the traffic, step by step.
 	RolloutCanary RolloutType = "Canary"
-	// RolloutBlueGreen starts all pods of the new revision beside those of the stable one, and then gives it all of the traffic at once.
+	// RolloutBlueGreen starts all pods of the new revision beside the stable pods, and then sends all traffic to them at once.
 	RolloutBlueGreen RolloutType = "BlueGreen"
 )
 
@@ -46,9 +47,9 @@ const MaxRolloutSteps = 20
 
 // ModelBoxRolloutStep is a step of a rollout.
 type ModelBoxRolloutStep struct {
-	// weight is the percentage of the traffic that the new revision gets in this step: exact with spec.route, otherwise as near as the
-	// number of pods allows. From 1 to 100, and not less than that of the step before. Required for the type "Canary", and not
-	// allowed for "BlueGreen".
+	// weight is the percentage of the traffic that the new revision gets in this step: exact with spec.route, otherwise as near
+	// as the number of pods allows. From 1 to 100, and not less than the weight of the step before. Required for the type
+	// "Canary", and not allowed for "BlueGreen".
 	//
 	// Example: 25
 	// +optional
@@ -67,9 +68,9 @@ const MaxRolloutChecks = 10
 
 // The placeholders in the query of a check.
 const (
-	// CheckQueryStable stands for the hash of the stable pods.
+	// CheckQueryStable is replaced by the hash of the stable pods.
 	CheckQueryStable = "{{stable}}"
-	// CheckQueryCanary stands for the hash of the pods of the new revision.
+	// CheckQueryCanary is replaced by the hash of the pods of the new revision.
 	CheckQueryCanary = "{{canary}}"
 )
 
@@ -129,10 +130,10 @@ type ModelBoxRolloutCheck struct {
 
 // ModelBoxPrometheusQuery is a query for the Prometheus of the server.
 type ModelBoxPrometheusQuery struct {
-	// query is a query in PromQL. Its result must be a single number. It sees only the metrics of the namespace of the box.
-	// "{{stable}}" stands for the hash of the stable pods, and "{{canary}}" for the hash of the pods of the new revision: the label
-	// pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a StatefulSet.
-	// Required.
+	// query is a query in PromQL. Its result must be a single number. It sees only the metrics of the namespace of the box. The
+	// server replaces "{{stable}}" by the hash of the stable pods, and "{{canary}}" by the hash of the pods of the new revision:
+	// the label pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a
+	// StatefulSet. Required.
 	//
 	// Example: 'sum(rate(http_errors_total{pod=~"web-canary-{{canary}}-.*"}[5m]))'
 	Query string `json:"query" protobuf:"bytes,1,opt,name=query"`
@@ -212,7 +213,7 @@ type ModelBoxRollout struct {
 type RolloutPhase string
 
 const (
-	// RolloutProgressing is a rollout that goes on.
+	// RolloutProgressing is a rollout in progress.
 	RolloutProgressing RolloutPhase = "Progressing"
 	// RolloutComplete is one whose pods are all there and available.
 	RolloutComplete RolloutPhase = "Complete"
@@ -258,7 +259,8 @@ type ModelBoxRolloutStatus struct {
 	// +k8s:opaqueType
 	StartedAt metav1.Time `json:"startedAt,omitempty" protobuf:"bytes,3,opt,name=startedAt"`
 
-	// reason is why the rollout has failed, as a word: that of a failing pod, or ProgressDeadlineExceeded. Empty while it has not.
+	// reason is why the rollout has failed, in one word: the reason of a failing pod, or ProgressDeadlineExceeded. It is empty if
+	// the rollout has not failed.
 	//
 	// Example: ImagePullBackOff
 	// +optional
@@ -339,7 +341,7 @@ type ModelBoxRolloutStatus struct {
 
 // ModelBoxRolloutCheckStatus is the results of a check in a step of a rollout.
 type ModelBoxRolloutCheckStatus struct {
-	// name is that of the check. Required.
+	// name is the name of the check. Required.
 	//
 	// Example: error-rate
 	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
@@ -396,12 +398,12 @@ type ModelBoxRolloutCheckStatus struct {
 
 // ModelBoxRolloutCandidate is the new revision of the pods of a box while it runs beside the stable one.
 type ModelBoxRolloutCandidate struct {
-	// podsHash identifies the pods, as that of the rollout does. Required.
+	// podsHash identifies the pods, like podsHash of the rollout. Required.
 	//
 	// Example: 0a1b2c3d4e5f6071
 	PodsHash string `json:"podsHash" protobuf:"bytes,1,opt,name=podsHash"`
 
-	// generation is that of the box that asked for them. Required.
+	// generation is the generation of the box with these pods. Required.
 	//
 	// Example: 2
 	Generation int64 `json:"generation" protobuf:"varint,2,opt,name=generation"`
@@ -418,9 +420,9 @@ type ModelBoxRolloutCandidate struct {
 type TrafficTarget string
 
 const (
-	// TrafficToStable are those of the stable revision.
+	// TrafficToStable are the pods of the stable revision.
 	TrafficToStable TrafficTarget = "Stable"
-	// TrafficToCandidate are those of the candidate.
+	// TrafficToCandidate are the pods of the candidate.
 	TrafficToCandidate TrafficTarget = "Candidate"
 	// TrafficToAll are all pods of the box.
 	TrafficToAll TrafficTarget = "All"
@@ -448,17 +450,17 @@ type ModelBoxRolloutTraffic struct {
 
 // ModelBoxRolloutRevision is what the pods of a box were.
 type ModelBoxRolloutRevision struct {
-	// podsHash identifies the pods, as that of the rollout does. Required.
+	// podsHash identifies the pods, like podsHash of the rollout. Required.
 	//
 	// Example: 6fd9e0c1b5a94d2f
 	PodsHash string `json:"podsHash" protobuf:"bytes,1,opt,name=podsHash"`
 
-	// generation is that of the box that asked for them first. Required.
+	// generation is the first generation of the box with these pods. Required.
 	//
 	// Example: 1
 	Generation int64 `json:"generation" protobuf:"varint,2,opt,name=generation"`
 
-	// name is that of their ReplicaSet or ControllerRevision. Empty where that was not known.
+	// name is the name of their ReplicaSet or ControllerRevision. It is empty if the name was not known.
 	//
 	// Example: web-5d8f7c9b6
 	// +optional
@@ -467,17 +469,17 @@ type ModelBoxRolloutRevision struct {
 
 // ModelBoxFailedRevision is what the pods of a box were to be when a rollout failed.
 type ModelBoxFailedRevision struct {
-	// podsHash identifies the pods, as that of the rollout does. Required.
+	// podsHash identifies the pods, like podsHash of the rollout. Required.
 	//
 	// Example: 0a1b2c3d4e5f6071
 	PodsHash string `json:"podsHash" protobuf:"bytes,1,opt,name=podsHash"`
 
-	// generation is that of the box that asked for them. Required.
+	// generation is the generation of the box with these pods. Required.
 	//
 	// Example: 2
 	Generation int64 `json:"generation" protobuf:"varint,2,opt,name=generation"`
 
-	// name is that of their ReplicaSet or ControllerRevision. Empty where that was not known.
+	// name is the name of their ReplicaSet or ControllerRevision. It is empty if the name was not known.
 	//
 	// Example: web-7c9b65d8f
 	// +optional
@@ -497,7 +499,7 @@ type ModelBoxRetry struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is that of the box. In a request it may be left out.
+	// metadata has the name and the namespace of the box. A request may leave it out.
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
@@ -520,7 +522,7 @@ type ModelBoxRetryStatus struct {
 	// +k8s:opaqueType
 	StartedAt metav1.Time `json:"startedAt,omitempty" protobuf:"bytes,1,opt,name=startedAt"`
 
-	// generation is that of the box whose pods are tried again.
+	// generation is the generation of the box whose pods are tried again.
 	//
 	// Example: 2
 	// +optional
@@ -531,13 +533,13 @@ type ModelBoxRetryStatus struct {
 
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
-// ModelBoxPromotion is a request to go on with the rollout of a box that is in steps, and the answer to it. It is the body of the
-// subresource promote, and is not stored.
+// ModelBoxPromotion is a request to continue with the next step of the rollout of a box, and the response to it. It is the body
+// of the subresource promote, and is not stored.
 type ModelBoxPromotion struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is that of the box. In a request it may be left out.
+	// metadata has the name and the namespace of the box. A request may leave it out.
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
@@ -567,7 +569,7 @@ type ModelBoxPromotionStatus struct {
 	// +k8s:minimum=0
 	Step int32 `json:"step,omitempty" protobuf:"varint,1,opt,name=step"`
 
-	// generation is that of the box whose pods are rolled out.
+	// generation is the generation of the box whose pods are rolled out.
 	//
 	// Example: 2
 	// +optional
@@ -584,7 +586,7 @@ type ModelBoxAbort struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is that of the box. In a request it may be left out.
+	// metadata has the name and the namespace of the box. A request may leave it out.
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
@@ -608,7 +610,7 @@ type ModelBoxAbortStatus struct {
 	// +k8s:minimum=0
 	StableGeneration int64 `json:"stableGeneration,omitempty" protobuf:"varint,1,opt,name=stableGeneration"`
 
-	// generation is that of the box whose rollout was aborted.
+	// generation is the generation of the box whose rollout was aborted.
 	//
 	// Example: 2
 	// +optional

@@ -95,8 +95,8 @@ type DefaultProbe string
 const (
 	// DefaultProbeReadiness is the default of spec.readinessProbe.
 	DefaultProbeReadiness DefaultProbe = "Readiness"
-	// DefaultProbeLiveness is the default of spec.livenessProbe and, since it has nothing to delay then, that of
-	// spec.startupProbe.
+	// DefaultProbeLiveness is the default of spec.livenessProbe. Without it there is no default of spec.startupProbe either,
+	// which would have nothing to delay.
 	DefaultProbeLiveness DefaultProbe = "Liveness"
 	// DefaultProbeStartup is the default of spec.startupProbe.
 	DefaultProbeStartup DefaultProbe = "Startup"
@@ -201,9 +201,9 @@ type ModelBox struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
-	// metadata is the standard object metadata. metadata.name is also the name of the box's workload and Service and
-	// the value of the pods' "modelbox" label, so it must be a DNS-1035 label of at most 63 characters: lower case
-	// letters, digits and '-', starting with a letter. That of a StatefulSet has at most 52 characters.
+	// metadata is the standard object metadata. metadata.name is also the name of the workload and the Service of the box, and
+	// the value of the label "modelbox" of its pods. Therefore it must be a DNS-1035 label of at most 63 characters: lower case
+	// letters, digits and '-', starting with a letter. With workload "StatefulSet", it has at most 52 characters.
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
@@ -286,14 +286,14 @@ type ModelBoxSpec struct {
 	// +k8s:required
 	Strategy Strategy `json:"strategy,omitempty" protobuf:"bytes,26,opt,name=strategy,casttype=Strategy"`
 
-	// rollingUpdate is how many pods a rolling update may add and may take away at a time. A percentage of the replicas
-	// from "1%" to "100%", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down)
-	// of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available.
-	// An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number,
-	// 0 included, but not both 0; either defaults to "25%". For a StatefulSet and a DaemonSet one value is maxUnavailable
-	// alone. The object of a StatefulSet has maxUnavailable only, above 0; that of a DaemonSet has one of the two above 0
-	// and the other one 0, or left out where that is its default, which is 0 for maxSurge and 1 for maxUnavailable.
-	// Without any they replace one pod at a time. Without effect while strategy is "Recreate". Defaults to "25%".
+	// rollingUpdate is how many pods a rolling update may add and remove at a time. It is a single value or an object. A
+	// percentage of the replicas from "1%" to "100%", or a number of pods above 0, is both maxSurge (rounded up) and
+	// maxUnavailable (rounded down) of the Deployment. With one pod, maxUnavailable is 0, so that the pod stays until the next
+	// one is available. An object has maxSurge, maxUnavailable or both, as in a Deployment: a percentage or a number of at least
+	// 0, but not both 0. Each defaults to "25%". For a StatefulSet and a DaemonSet, a single value is maxUnavailable. The object
+	// of a StatefulSet has only maxUnavailable, above 0. The object of a DaemonSet has one of the two above 0, and the other one
+	// is 0 or omitted if 0 is its default. The defaults are 0 for maxSurge and 1 for maxUnavailable. Without rollingUpdate, both
+	// replace one pod at a time. It has no effect if strategy is "Recreate". Defaults to "25%".
 	//
 	// Example: {maxSurge: 1, maxUnavailable: 0}
 	// +optional
@@ -356,14 +356,13 @@ type ModelBoxSpec struct {
 	// +k8s:optional
 	After *ModelBoxJob `json:"after,omitempty" protobuf:"bytes,45,opt,name=after"`
 
-	// ports are the ports that the application serves; without any there is no Service. targetPort defaults to port,
-	// protocol to "TCP"; names such as "tcp-80" are filled in when there are several ports. A targetPort that is a
-	// string names a container port. A nodePort has to be in the cluster's range, 30000 to 32767 by default. Two ports
-	// may have the same number and different protocols; client-side kubectl apply takes them for one and is refused
-	// where that would change them into something else than is applied, server-side apply knows them apart. When a pod
-	// of a box with ports is to stop, its containers go on for 10 seconds before they are told, and have another 30
-	// seconds then: clients need a moment to learn of it. A container with a preStop hook of its own does what that
-	// says. Defaults to none.
+	// ports are the ports of the Service of the box. Without ports, the box has no Service. targetPort defaults to port, and
+	// protocol to "TCP". With several ports, names such as "tcp-80" are added. A targetPort that is a string is the name of a
+	// container port. A nodePort must be in the range of the cluster, 30000 to 32767 by default. Two ports may have the same
+	// number and different protocols. Client-side kubectl apply takes such ports for one, and is refused if the result would
+	// differ from the applied object. Server-side apply distinguishes them. When a pod of a box with ports stops, its containers
+	// continue for 10 seconds before they get the signal, so that clients notice. They then have another 30 seconds. A preStop
+	// hook of a container takes precedence. Defaults to none.
 	//
 	// Example: [{port: 80, targetPort: 8080, nodePort: 30010}]
 	// +optional
@@ -504,9 +503,9 @@ type ModelBoxSpec struct {
 	// +k8s:required
 	DefaultProbes DefaultProbesPolicy `json:"defaultProbes,omitempty" protobuf:"bytes,19,opt,name=defaultProbes,casttype=DefaultProbesPolicy"`
 
-	// disabledDefaultProbes are those of the default probes that the main container does not get although defaultProbes
-	// is "Enabled". Without "Liveness" there is no default startup probe either, since it would have nothing to delay;
-	// without "Startup" alone, the default liveness probe counts from the start. Defaults to none.
+	// disabledDefaultProbes are the default probes that the main container does not get although defaultProbes is "Enabled".
+	// "Liveness" disables the default startup probe as well, which would have nothing to delay. With "Startup" alone, the default
+	// liveness probe counts from the start of the container. Defaults to none.
 	//
 	// Example: [Startup]
 	// +optional
@@ -633,19 +632,20 @@ type ModelBoxSpec struct {
 	// +k8s:validation:maxItems=256
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty" patchStrategy:"merge" patchMergeKey:"name" protobuf:"bytes,23,rep,name=imagePullSecrets"`
 
-	// podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic
-	// merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in
-	// spec.name adds to the main one. It adds and replaces, and takes nothing out: null is as good as not there, as it is
-	// in any object that is applied. It may not change the "modelbox" label, nor the image of the main container. What
-	// else may be in it is what may be in the pod template of the workload. Defaults to none.
+	// podTemplate is an overlay for the pod template that the other fields make. It is merged last, by strategic merge, and sets
+	// everything that has no field in the box. Lists merge by their keys: a container with the name in spec.name is merged into
+	// the main container. It adds and replaces fields, and removes none: null has no effect, as in every applied object. It may
+	// not change the label "modelbox", nor the image of the main container. Everything else that the pod template of the workload
+	// may have is allowed. Defaults to none.
 	//
 	// Example: {spec: {nodeSelector: {disk: ssd}}}
 	// +optional
 	// +k8s:opaqueType
 	PodTemplate *corev1.PodTemplateSpec `json:"podTemplate,omitempty" protobuf:"bytes,25,opt,name=podTemplate"`
 
-	// ignoreDrift are fields of the children that others may have: what they are set to is neither restored nor taken for a
-	// failure, and stays when the box is changed. A child is created with the fields as the box says. Defaults to none.
+	// ignoreDrift are fields of the children that other field managers may own. The controller does not restore them, does not
+	// report them as a failure, and keeps them when the box changes. A child is created with the values of the box. Defaults to
+	// none.
 	//
 	// Example: {deployment: ["spec.template.spec.containers[*].resources"]}
 	// +optional
@@ -662,8 +662,8 @@ type ModelBoxSpec struct {
 
 // ModelBoxConfig is a directory of files that a container of the box sees.
 type ModelBoxConfig struct {
-	// name is what the ConfigMap is called after that of the box and "-"; without a name it is called as the box. Configs
-	// differ in it. Defaults to none.
+	// name is the end of the name of the ConfigMap, after the name of the box and "-". Without it, the ConfigMap has the name of
+	// the box. Configs must have different names. Defaults to none.
 	//
 	// Example: templates
 	// +optional
@@ -671,8 +671,8 @@ type ModelBoxConfig struct {
 	// +k8s:format=k8s-short-name
 	Name string `json:"name,omitempty" protobuf:"bytes,1,opt,name=name"`
 
-	// mountPath is the directory of the files in the container, an absolute path without ':'. What the image has there is
-	// hidden. Configs differ in it. Required.
+	// mountPath is the directory of the files in the container, an absolute path without ':'. It hides the files of the image in
+	// this directory. Configs must have different paths. Required.
 	//
 	// Example: /etc/web
 	MountPath string `json:"mountPath" protobuf:"bytes,2,opt,name=mountPath"`
@@ -709,8 +709,8 @@ type ModelBoxConfig struct {
 
 // ModelBoxStorage is a volume of the box that outlives its pods.
 type ModelBoxStorage struct {
-	// name is that of the volume, a DNS-1123 label. The PersistentVolumeClaim is called <box>-<name>, and
-	// <name>-<box>-<ordinal of the pod> where workload is "StatefulSet". Required.
+	// name is the name of the volume, a DNS-1123 label. The PersistentVolumeClaim has the name <box>-<name>, or
+	// <name>-<box>-<ordinal of the pod> with workload "StatefulSet". Required.
 	//
 	// Example: data
 	// +k8s:required
@@ -729,8 +729,8 @@ type ModelBoxStorage struct {
 	// +k8s:opaqueType
 	RequestedSize resource.Quantity `json:"size" protobuf:"bytes,3,opt,name=requestedSize"`
 
-	// storageClassName is the storage class of the volume, "" for a volume that was made by hand. It cannot be changed.
-	// Defaults to none, which is the cluster's default class.
+	// storageClassName is the storage class of the volume, "" for a volume that was created manually. It cannot be changed.
+	// Defaults to none, which is the default class of the cluster.
 	//
 	// Example: fast
 	// +optional
@@ -898,7 +898,7 @@ const (
 	ReasonProgressing = "Progressing"
 	// ReasonRolloutComplete: every pod runs the current pod template and is available.
 	ReasonRolloutComplete = "RolloutComplete"
-	// ReasonRolledBack: the rollout has failed, and the pods are those of the last revision that was complete.
+	// ReasonRolledBack: the rollout has failed, and the pods of the last complete revision run.
 	ReasonRolledBack = "RolledBack"
 	// ReasonRolloutFailed: the rollout has failed, and is left or stopped where it was.
 	ReasonRolloutFailed = "RolloutFailed"
@@ -1041,8 +1041,8 @@ type ModelBoxStatus struct {
 	// +listMapKey=protocol
 	NodePorts []NodePort `json:"nodePorts,omitempty" protobuf:"bytes,10,rep,name=nodePorts"`
 
-	// podNetworks are the interfaces that the pods in podNames have in networks beside that of the cluster, as their
-	// annotation k8s.v1.cni.cncf.io/network-status says.
+	// podNetworks are the interfaces of the pods in podNames in other networks than the network of the cluster, from their
+	// annotation k8s.v1.cni.cncf.io/network-status.
 	//
 	// Example: [{pod: web-5d8f7c9b6-2xkqp, network: lan, interface: net1, addresses: [192.168.0.2]}]
 	// +optional
@@ -1093,7 +1093,7 @@ type PodNetwork struct {
 	// +optional
 	Interface string `json:"interface,omitempty" protobuf:"bytes,3,opt,name=interface"`
 
-	// addresses are those of the interface, IPv4 or IPv6.
+	// addresses are the addresses of the interface, IPv4 or IPv6.
 	//
 	// Example: [192.168.0.2]
 	// +optional

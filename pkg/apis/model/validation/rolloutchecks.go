@@ -102,7 +102,7 @@ func validateCheckLimits(check *model.ModelBoxRolloutCheck, path *field.Path) fi
 	}
 }
 
-// validateCheckDuration validates a duration that is at least the shortest one, and at most that of the longest interval.
+// validateCheckDuration requires a duration of at least shortest, and of at most the longest interval.
 func validateCheckDuration(value string, shortest time.Duration, path *field.Path) field.ErrorList {
 	duration, err := time.ParseDuration(value)
 	if err != nil || duration < shortest || duration > maxCheckInterval {

@@ -197,7 +197,7 @@ func ClaimsDeleted(areClaims, when string) string {
 	return fmt.Sprintf("%s deleted with the data%s: retain is false", areClaims, when)
 }
 
-// ServiceDeleted is about a box that has no ports any more. isService names the Service and continues with "is" or "will be".
+// ServiceDeleted is about a box that no longer has ports. isService names the Service and continues with "is" or "will be".
 func ServiceDeleted(isService, when, effect string) string {
 	return fmt.Sprintf("a box without ports has no Service: %s deleted%s%s", isService, when, effect)
 }

@@ -27,8 +27,8 @@ func hasCandidatePods(observed *status.Observation) bool {
 	return slices.ContainsFunc(observed.Pods, isOfCandidate)
 }
 
-// lacksRoom returns whether the workload of the box cannot have its pods beside those of the candidate: a quota does not let them be
-// created, or they fit on no node.
+// lacksRoom returns whether the workload of the box cannot have its pods beside the pods of the candidate, because a quota does not
+// allow them, or because they fit on no node.
 func lacksRoom(observed *status.Observation) bool {
 	deployment, isDeployment := observed.Workload.(kinds.Deployment)
 	if !isDeployment || deployment.CreationFailure() != nil {

@@ -33,7 +33,7 @@ const cannotQuery = "cannot query Prometheus: "
 
 // checksVerdict is what follows from the checks of a step.
 type checksVerdict struct {
-	// areMet says that the checks let the rollout go on.
+	// areMet is true if the checks let the rollout continue.
 	areMet bool
 	// awaited is the check that they do not, with its results.
 	awaited string
@@ -92,8 +92,8 @@ func (r *Reconciler) observeChecks(ctx context.Context, box *modelv1.ModelBox, s
 	return verdict, nil
 }
 
-// checksOfStep returns the results of the checks in the step, in the order of the checks. Those of another step, or of a rollout that
-// was tried before, do not count.
+// checksOfStep returns the results of the checks in the step, in the order of the checks. It ignores the results of another step,
+// and of an earlier attempt.
 func checksOfStep(box *modelv1.ModelBox, step int32, now time.Time, last *modelv1.ModelBoxRolloutStatus) []modelv1.ModelBoxRolloutCheckStatus {
 	var states []modelv1.ModelBoxRolloutCheckStatus
 	for i := range box.Spec.Rollout.Checks {
@@ -110,7 +110,7 @@ func checksOfStep(box *modelv1.ModelBox, step int32, now time.Time, last *modelv
 	return states
 }
 
-// measuredChecks returns the results that a step keeps whose pods are not available any more: an initial delay begins again.
+// measuredChecks returns the results that a step keeps if its pods are no longer available. An initial delay begins again.
 func measuredChecks(states []modelv1.ModelBoxRolloutCheckStatus) []modelv1.ModelBoxRolloutCheckStatus {
 	return slices.DeleteFunc(slices.Clone(states), func(state modelv1.ModelBoxRolloutCheckStatus) bool { return state.LastMeasuredAt == nil })
 }

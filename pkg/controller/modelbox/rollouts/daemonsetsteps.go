@@ -25,8 +25,8 @@ import (
 // replaceablePod returns the next pod of a DaemonSet in steps to delete, so that its node gets the new revision. It returns nil if the
 // workload is another one, if the step has all of its pods, or if no further pod may be unavailable.
 //
-// Pods of a former candidate come first, because the new revision takes their place. Those that are not available are replaced even if
-// the step has all of its pods: they would keep the rollout from its next step for ever.
+// Pods of a former candidate come first, because the new revision takes their place. Pods that are not available are replaced even
+// if the step has all of its pods. Otherwise, they would keep the rollout from its next step forever.
 func replaceablePod(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation) *corev1.Pod {
 	set, isDaemonSet := observed.Workload.(kinds.DaemonSet)
 	if !isDaemonSet || steps.IsOver() || set.Spec.UpdateStrategy.Type != appsv1.OnDeleteDaemonSetStrategyType || !isObserved(set) ||

@@ -141,7 +141,7 @@ func (r *Reconciler) deleteJob(ctx context.Context, box *modelv1.ModelBox, job *
 	return nil
 }
 
-// stopJobs deletes the Jobs of the box that run, except for the Job of the name. It returns whether none of them exists any more.
+// stopJobs deletes the running Jobs of the box, except for the Job of the name. It returns whether all of them are gone.
 func (r *Reconciler) stopJobs(ctx context.Context, box *modelv1.ModelBox, except string) (bool, error) {
 	isStopped := true
 	for _, job := range r.jobsOf(box) {

@@ -53,8 +53,8 @@ func (r *Reconciler) isNewPod(ctx context.Context, box *modelv1.ModelBox, worklo
 	}
 }
 
-// newReplicaSetOf returns the ReplicaSet with the revision of the Deployment, which is that of the box or its candidate. It returns an
-// empty one where there is none.
+// newReplicaSetOf returns the ReplicaSet with the revision of the Deployment, which is the Deployment of the box or its candidate.
+// It returns an empty ReplicaSet if there is none.
 func (r *Reconciler) newReplicaSetOf(ctx context.Context, box *modelv1.ModelBox, deployment kinds.Deployment) (newReplicaSet, error) {
 	memory := r.newReplicaSets
 	if deployment.Name != box.Name {

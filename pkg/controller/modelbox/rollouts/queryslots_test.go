@@ -51,7 +51,7 @@ func TestNumberOfQueriesAtATime(t *testing.T) {
 	}
 }
 
-// A namespace whose queries are slow must not delay those of another one.
+// A namespace with slow queries must not delay the queries of another one.
 func TestSlowQueriesOfANamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slots := newQuerySlots()

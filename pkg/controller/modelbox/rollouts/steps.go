@@ -136,7 +136,7 @@ func weightOf(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *stat
 type stepProgress struct {
 	// recheckAfter is after how long to requeue the box, 0 for not at all.
 	recheckAfter time.Duration
-	// awaitedCheck describes a check that has not let the rollout go on yet. It is empty if there is none.
+	// awaitedCheck describes a check that has not let the rollout continue yet. It is empty if there is none.
 	awaitedCheck string
 }
 
@@ -229,7 +229,7 @@ func isCandidateReady(steps *modelboxrender.Steps, observed *status.Observation)
 		observed.Candidate.Replicas().Available >= steps.NewReplicas()
 }
 
-// finish ends the rollout when the workload of the box has the new revision, and nothing needs the candidate any more. It returns
+// finish ends the rollout when the workload of the box has the new revision, and the candidate is no longer needed. It returns
 // after how long to requeue the box, 0 for not at all.
 func (r *Reconciler) finish(ctx context.Context, box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, observation *status.RolloutObservation) time.Duration {
 	next := observation.Status
@@ -255,7 +255,7 @@ func (r *Reconciler) finish(ctx context.Context, box *modelv1.ModelBox, steps *m
 	return 0
 }
 
-// timeLeft returns after how long the rollout goes on that waits for a time, 0 if it does not wait.
+// timeLeft returns how long a rollout waits that continues at a time, 0 if it does not wait.
 func timeLeft(rollout *modelv1.ModelBoxRolloutStatus, now time.Time) time.Duration {
 	if rollout.NextStepAt == nil {
 		return 0

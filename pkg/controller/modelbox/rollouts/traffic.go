@@ -16,7 +16,7 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// trafficDelay is how long pods stay that have no traffic any more: until all nodes and gateways have seen where it goes now.
+// trafficDelay is how long pods stay that no longer have traffic, until all nodes and gateways have noticed.
 const trafficDelay = 10 * time.Second
 
 // protectStable keeps the traffic of the Service from the candidate until the steps are over, where the box splits it.
@@ -95,9 +95,9 @@ func hasOneTemplate(deployment kinds.Deployment) bool {
 	return replicas.Updated > 0 && replicas.Updated == replicas.Current
 }
 
-// withdrawCandidate takes the candidate of a rollout away that is not in steps any more: it was rolled back, or the box asks for the
-// stable pods or for no steps. The candidate stays until the Deployment has all of its pods, and these have the traffic. It changes
-// next, and returns after how long to requeue the box, 0 for not at all.
+// withdrawCandidate removes the candidate of a rollout that is no longer in steps, because it was rolled back, or because the box
+// asks for the stable pods or for no steps. The candidate stays until the Deployment has all of its pods, and these have the
+// traffic. withdrawCandidate changes next, and returns after how long to requeue the box, 0 for not at all.
 func (r *Reconciler) withdrawCandidate(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) (time.Duration, error) {
 	next.Step, next.Weight = nil, nil
 	if next.Candidate == nil && next.Traffic == nil {

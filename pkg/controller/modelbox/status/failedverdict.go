@@ -36,7 +36,8 @@ func failedVerdict(box *modelv1.ModelBox, observed *Observation, rollout verdict
 	return &verdict{false, reason, why + goOn}
 }
 
-// isTakenBack returns whether the children are rendered for the rollback. Those of the reconcile that decides it are not.
+// isTakenBack returns whether the children are rendered for the rollback. The reconcile that decides on the rollback has rendered
+// them before.
 func isTakenBack(box *modelv1.ModelBox, status *modelv1.ModelBoxRolloutStatus) bool {
 	last := box.Status.Rollout
 	return last != nil && last.Phase == modelv1.RolloutRolledBack && last.PodsHash == status.PodsHash

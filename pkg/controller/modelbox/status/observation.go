@@ -66,14 +66,14 @@ type RolloutObservation struct {
 	Status *modelv1.ModelBoxRolloutStatus
 	// Outdated is a pod of a rollout that is tried again which failed before; nil where there is none.
 	Outdated *corev1.Pod
-	// Replaceable is a pod of a DaemonSet whose node gets the new revision in the step; nil where there is none, or where others have to
-	// be available first.
+	// Replaceable is a pod of a DaemonSet whose node gets the new revision in the step. It is nil if there is none, or if other
+	// pods must be available first.
 	Replaceable *corev1.Pod
 	// RecheckAfter is how soon a step that only takes its time will count as a failure, or a pause is over; 0 for never.
 	RecheckAfter time.Duration
 	// AwaitsPromotion says that the rollout is in a step that ends with the subresource promote.
 	AwaitsPromotion bool
-	// AwaitedCheck describes a check that does not let the rollout go on yet. It is empty if there is none.
+	// AwaitedCheck describes a check that does not let the rollout continue yet. It is empty if there is none.
 	AwaitedCheck string
 	// AwaitedJob describes a Job that the rollout waits for. It is empty if there is none.
 	AwaitedJob string

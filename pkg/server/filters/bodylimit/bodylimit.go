@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// MaxDecodedBytes is how much memory the body of one request may take once it is decoded, and those of all together. It
-	// is more than any object takes that the API accepts: a stack of 512 KiB whose elements are two bytes each.
+	// MaxDecodedBytes is how much memory the decoded body of a request may take, and the decoded bodies of all requests together.
+	// It is more than the API accepts for any object: a stack of 512 KiB with elements of two bytes.
 	MaxDecodedBytes = 128 << 20
 	// maxEncodedBytes is how many bytes of larger bodies are kept at a time that are being read.
 	maxEncodedBytes = 16 << 20

@@ -239,7 +239,7 @@ func TestLimitLetsEveryObjectPassThatIsAccepted(t *testing.T) {
 	const specBytes, components = 512 << 10, 500
 	for _, row := range []struct {
 		name, box, element string
-		// size is that of an element where it is stored, and maximum how many the list of a box may have.
+		// size is the size of a stored element, and maximum is the maximum number of elements in the list of a box.
 		size, maximum int
 	}{
 		{"arguments", `{"args": %}`, `""`, 2, 1024},

@@ -22,9 +22,9 @@ import (
 // says.
 type ModelBoxApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
-	// metadata is the standard object metadata. metadata.name is also the name of the box's workload and Service and
-	// the value of the pods' "modelbox" label, so it must be a DNS-1035 label of at most 63 characters: lower case
-	// letters, digits and '-', starting with a letter. That of a StatefulSet has at most 52 characters.
+	// metadata is the standard object metadata. metadata.name is also the name of the workload and the Service of the box, and
+	// the value of the label "modelbox" of its pods. Therefore it must be a DNS-1035 label of at most 63 characters: lower case
+	// letters, digits and '-', starting with a letter. With workload "StatefulSet", it has at most 52 characters.
 	//
 	// Example: {name: web, namespace: default}
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

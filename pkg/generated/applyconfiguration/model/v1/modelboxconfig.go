@@ -14,13 +14,13 @@ import (
 //
 // ModelBoxConfig is a directory of files that a container of the box sees.
 type ModelBoxConfigApplyConfiguration struct {
-	// name is what the ConfigMap is called after that of the box and "-"; without a name it is called as the box. Configs
-	// differ in it. Defaults to none.
+	// name is the end of the name of the ConfigMap, after the name of the box and "-". Without it, the ConfigMap has the name of
+	// the box. Configs must have different names. Defaults to none.
 	//
 	// Example: templates
 	Name *string `json:"name,omitempty"`
-	// mountPath is the directory of the files in the container, an absolute path without ':'. What the image has there is
-	// hidden. Configs differ in it. Required.
+	// mountPath is the directory of the files in the container, an absolute path without ':'. It hides the files of the image in
+	// this directory. Configs must have different paths. Required.
 	//
 	// Example: /etc/web
 	MountPath *string `json:"mountPath,omitempty"`

@@ -10,15 +10,15 @@ package v1
 //
 // ModelBoxFailedRevision is what the pods of a box were to be when a rollout failed.
 type ModelBoxFailedRevisionApplyConfiguration struct {
-	// podsHash identifies the pods, as that of the rollout does. Required.
+	// podsHash identifies the pods, like podsHash of the rollout. Required.
 	//
 	// Example: 0a1b2c3d4e5f6071
 	PodsHash *string `json:"podsHash,omitempty"`
-	// generation is that of the box that asked for them. Required.
+	// generation is the generation of the box with these pods. Required.
 	//
 	// Example: 2
 	Generation *int64 `json:"generation,omitempty"`
-	// name is that of their ReplicaSet or ControllerRevision. Empty where that was not known.
+	// name is the name of their ReplicaSet or ControllerRevision. It is empty if the name was not known.
 	//
 	// Example: web-7c9b65d8f
 	Name *string `json:"name,omitempty"`

@@ -8,9 +8,10 @@ package v1
 // ModelBoxIgnoreDriftApplyConfiguration represents a declarative configuration of the ModelBoxIgnoreDrift type for use
 // with apply.
 //
-// ModelBoxIgnoreDrift are the fields of the children that others may have, by the kind of the child. A field is the path to it,
-// with all that is below it: "spec.template.spec.containers[*].resources" is that of all containers,
-// "spec.template.spec.containers[name=app].resources" that of one, and "metadata.annotations[example.com/team]" an annotation.
+// ModelBoxIgnoreDrift are the fields of the children that other field managers may own, by the kind of the child. A field is a
+// path, and includes everything below it: "spec.template.spec.containers[*].resources" are the resources of all containers,
+// "spec.template.spec.containers[name=app].resources" are the resources of one container, and
+// "metadata.annotations[example.com/team]" is an annotation.
 type ModelBoxIgnoreDriftApplyConfiguration struct {
 	// deployment are fields of the Deployment. Defaults to none.
 	//

@@ -27,7 +27,8 @@ type ModelBoxJobApplyConfiguration struct {
 	//
 	// Example: [migrate, up]
 	Args []string `json:"args,omitempty"`
-	// envs are variables in addition to those of the box. A variable that the box has as well has this value.
+	// envs are variables in addition to the variables of the box. If the box has a variable of the same name, this value takes
+	// precedence.
 	//
 	// Example: [{name: DATABASE_USER, value: admin}]
 	Envs []corev1.EnvVarApplyConfiguration `json:"envs,omitempty"`

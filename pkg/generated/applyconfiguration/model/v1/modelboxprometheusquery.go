@@ -10,10 +10,10 @@ package v1
 //
 // ModelBoxPrometheusQuery is a query for the Prometheus of the server.
 type ModelBoxPrometheusQueryApplyConfiguration struct {
-	// query is a query in PromQL. Its result must be a single number. It sees only the metrics of the namespace of the box.
-	// "{{stable}}" stands for the hash of the stable pods, and "{{canary}}" for the hash of the pods of the new revision: the label
-	// pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a StatefulSet.
-	// Required.
+	// query is a query in PromQL. Its result must be a single number. It sees only the metrics of the namespace of the box. The
+	// server replaces "{{stable}}" by the hash of the stable pods, and "{{canary}}" by the hash of the pods of the new revision:
+	// the label pod-template-hash of the pods of a Deployment, and the label controller-revision-hash of the pods of a
+	// StatefulSet. Required.
 	//
 	// Example: 'sum(rate(http_errors_total{pod=~"web-canary-{{canary}}-.*"}[5m]))'
 	Query *string `json:"query,omitempty"`

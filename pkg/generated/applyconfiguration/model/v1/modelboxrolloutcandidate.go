@@ -10,11 +10,11 @@ package v1
 //
 // ModelBoxRolloutCandidate is the new revision of the pods of a box while it runs beside the stable one.
 type ModelBoxRolloutCandidateApplyConfiguration struct {
-	// podsHash identifies the pods, as that of the rollout does. Required.
+	// podsHash identifies the pods, like podsHash of the rollout. Required.
 	//
 	// Example: 0a1b2c3d4e5f6071
 	PodsHash *string `json:"podsHash,omitempty"`
-	// generation is that of the box that asked for them. Required.
+	// generation is the generation of the box with these pods. Required.
 	//
 	// Example: 2
 	Generation *int64 `json:"generation,omitempty"`

@@ -14,7 +14,7 @@ import (
 //
 // ModelBoxRolloutCheckStatus is the results of a check in a step of a rollout.
 type ModelBoxRolloutCheckStatusApplyConfiguration struct {
-	// name is that of the check. Required.
+	// name is the name of the check. Required.
 	//
 	// Example: error-rate
 	Name *string `json:"name,omitempty"`

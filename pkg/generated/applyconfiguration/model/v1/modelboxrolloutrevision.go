@@ -10,15 +10,15 @@ package v1
 //
 // ModelBoxRolloutRevision is what the pods of a box were.
 type ModelBoxRolloutRevisionApplyConfiguration struct {
-	// podsHash identifies the pods, as that of the rollout does. Required.
+	// podsHash identifies the pods, like podsHash of the rollout. Required.
 	//
 	// Example: 6fd9e0c1b5a94d2f
 	PodsHash *string `json:"podsHash,omitempty"`
-	// generation is that of the box that asked for them first. Required.
+	// generation is the first generation of the box with these pods. Required.
 	//
 	// Example: 1
 	Generation *int64 `json:"generation,omitempty"`
-	// name is that of their ReplicaSet or ControllerRevision. Empty where that was not known.
+	// name is the name of their ReplicaSet or ControllerRevision. It is empty if the name was not known.
 	//
 	// Example: web-5d8f7c9b6
 	Name *string `json:"name,omitempty"`

@@ -29,7 +29,8 @@ type ModelBoxRolloutStatusApplyConfiguration struct {
 	//
 	// Example: "2026-01-02T03:04:05Z"
 	StartedAt *metav1.Time `json:"startedAt,omitempty"`
-	// reason is why the rollout has failed, as a word: that of a failing pod, or ProgressDeadlineExceeded. Empty while it has not.
+	// reason is why the rollout has failed, in one word: the reason of a failing pod, or ProgressDeadlineExceeded. It is empty if
+	// the rollout has not failed.
 	//
 	// Example: ImagePullBackOff
 	Reason *string `json:"reason,omitempty"`

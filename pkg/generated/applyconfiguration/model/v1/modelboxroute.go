@@ -19,8 +19,8 @@ type ModelBoxRouteApplyConfiguration struct {
 	//
 	// Example: [{name: public, namespace: gateways}]
 	ParentRefs []RouteParentReferenceApplyConfiguration `json:"parentRefs,omitempty"`
-	// hosts are the DNS names that clients ask for, in lower case; the first label may be "*". Defaults to none, which is
-	// those of the Gateways.
+	// hosts are the DNS names that clients request, in lower case. The first label may be "*". Defaults to none, which means the
+	// hosts of the Gateways.
 	//
 	// Example: [shop.example.com]
 	Hosts []string `json:"hosts,omitempty"`

@@ -53,14 +53,14 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: Recreate
 	Strategy *modelv1.Strategy `json:"strategy,omitempty"`
-	// rollingUpdate is how many pods a rolling update may add and may take away at a time. A percentage of the replicas
-	// from "1%" to "100%", or a number of pods above 0, is both maxSurge (rounded up) and maxUnavailable (rounded down)
-	// of the Deployment; while there is one pod, maxUnavailable is 0, so that it stays until the next one is available.
-	// An object with maxSurge, maxUnavailable or both says each of them as a Deployment does: a percentage or a number,
-	// 0 included, but not both 0; either defaults to "25%". For a StatefulSet and a DaemonSet one value is maxUnavailable
-	// alone. The object of a StatefulSet has maxUnavailable only, above 0; that of a DaemonSet has one of the two above 0
-	// and the other one 0, or left out where that is its default, which is 0 for maxSurge and 1 for maxUnavailable.
-	// Without any they replace one pod at a time. Without effect while strategy is "Recreate". Defaults to "25%".
+	// rollingUpdate is how many pods a rolling update may add and remove at a time. It is a single value or an object. A
+	// percentage of the replicas from "1%" to "100%", or a number of pods above 0, is both maxSurge (rounded up) and
+	// maxUnavailable (rounded down) of the Deployment. With one pod, maxUnavailable is 0, so that the pod stays until the next
+	// one is available. An object has maxSurge, maxUnavailable or both, as in a Deployment: a percentage or a number of at least
+	// 0, but not both 0. Each defaults to "25%". For a StatefulSet and a DaemonSet, a single value is maxUnavailable. The object
+	// of a StatefulSet has only maxUnavailable, above 0. The object of a DaemonSet has one of the two above 0, and the other one
+	// is 0 or omitted if 0 is its default. The defaults are 0 for maxSurge and 1 for maxUnavailable. Without rollingUpdate, both
+	// replace one pod at a time. It has no effect if strategy is "Recreate". Defaults to "25%".
 	//
 	// Example: {maxSurge: 1, maxUnavailable: 0}
 	RollingUpdate *modelv1.RollingUpdate `json:"rollingUpdate,omitempty"`
@@ -101,14 +101,13 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: {command: [./smoke-test]}
 	After *ModelBoxJobApplyConfiguration `json:"after,omitempty"`
-	// ports are the ports that the application serves; without any there is no Service. targetPort defaults to port,
-	// protocol to "TCP"; names such as "tcp-80" are filled in when there are several ports. A targetPort that is a
-	// string names a container port. A nodePort has to be in the cluster's range, 30000 to 32767 by default. Two ports
-	// may have the same number and different protocols; client-side kubectl apply takes them for one and is refused
-	// where that would change them into something else than is applied, server-side apply knows them apart. When a pod
-	// of a box with ports is to stop, its containers go on for 10 seconds before they are told, and have another 30
-	// seconds then: clients need a moment to learn of it. A container with a preStop hook of its own does what that
-	// says. Defaults to none.
+	// ports are the ports of the Service of the box. Without ports, the box has no Service. targetPort defaults to port, and
+	// protocol to "TCP". With several ports, names such as "tcp-80" are added. A targetPort that is a string is the name of a
+	// container port. A nodePort must be in the range of the cluster, 30000 to 32767 by default. Two ports may have the same
+	// number and different protocols. Client-side kubectl apply takes such ports for one, and is refused if the result would
+	// differ from the applied object. Server-side apply distinguishes them. When a pod of a box with ports stops, its containers
+	// continue for 10 seconds before they get the signal, so that clients notice. They then have another 30 seconds. A preStop
+	// hook of a container takes precedence. Defaults to none.
 	//
 	// Example: [{port: 80, targetPort: 8080, nodePort: 30010}]
 	Ports []corev1.ServicePortApplyConfiguration `json:"ports,omitempty"`
@@ -182,9 +181,9 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: Disabled
 	DefaultProbes *modelv1.DefaultProbesPolicy `json:"defaultProbes,omitempty"`
-	// disabledDefaultProbes are those of the default probes that the main container does not get although defaultProbes
-	// is "Enabled". Without "Liveness" there is no default startup probe either, since it would have nothing to delay;
-	// without "Startup" alone, the default liveness probe counts from the start. Defaults to none.
+	// disabledDefaultProbes are the default probes that the main container does not get although defaultProbes is "Enabled".
+	// "Liveness" disables the default startup probe as well, which would have nothing to delay. With "Startup" alone, the default
+	// liveness probe counts from the start of the container. Defaults to none.
 	//
 	// Example: [Startup]
 	DisabledDefaultProbes []modelv1.DefaultProbe `json:"disabledDefaultProbes,omitempty"`
@@ -244,16 +243,17 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: [{name: registry}]
 	ImagePullSecrets []corev1.LocalObjectReferenceApplyConfiguration `json:"imagePullSecrets,omitempty"`
-	// podTemplate is an overlay over the pod template that all the other fields make, merged into it last, by strategic
-	// merge: the way to everything that has no field of its own. Lists merge by their keys, so a container of the name in
-	// spec.name adds to the main one. It adds and replaces, and takes nothing out: null is as good as not there, as it is
-	// in any object that is applied. It may not change the "modelbox" label, nor the image of the main container. What
-	// else may be in it is what may be in the pod template of the workload. Defaults to none.
+	// podTemplate is an overlay for the pod template that the other fields make. It is merged last, by strategic merge, and sets
+	// everything that has no field in the box. Lists merge by their keys: a container with the name in spec.name is merged into
+	// the main container. It adds and replaces fields, and removes none: null has no effect, as in every applied object. It may
+	// not change the label "modelbox", nor the image of the main container. Everything else that the pod template of the workload
+	// may have is allowed. Defaults to none.
 	//
 	// Example: {spec: {nodeSelector: {disk: ssd}}}
 	PodTemplate *corev1.PodTemplateSpecApplyConfiguration `json:"podTemplate,omitempty"`
-	// ignoreDrift are fields of the children that others may have: what they are set to is neither restored nor taken for a
-	// failure, and stays when the box is changed. A child is created with the fields as the box says. Defaults to none.
+	// ignoreDrift are fields of the children that other field managers may own. The controller does not restore them, does not
+	// report them as a failure, and keeps them when the box changes. A child is created with the values of the box. Defaults to
+	// none.
 	//
 	// Example: {deployment: ["spec.template.spec.containers[*].resources"]}
 	IgnoreDrift *ModelBoxIgnoreDriftApplyConfiguration `json:"ignoreDrift,omitempty"`

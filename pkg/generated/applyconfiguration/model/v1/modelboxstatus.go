@@ -66,8 +66,8 @@ type ModelBoxStatusApplyConfiguration struct {
 	//
 	// Example: [{port: 80, protocol: TCP, nodePort: 30010}]
 	NodePorts []NodePortApplyConfiguration `json:"nodePorts,omitempty"`
-	// podNetworks are the interfaces that the pods in podNames have in networks beside that of the cluster, as their
-	// annotation k8s.v1.cni.cncf.io/network-status says.
+	// podNetworks are the interfaces of the pods in podNames in other networks than the network of the cluster, from their
+	// annotation k8s.v1.cni.cncf.io/network-status.
 	//
 	// Example: [{pod: web-5d8f7c9b6-2xkqp, network: lan, interface: net1, addresses: [192.168.0.2]}]
 	PodNetworks []PodNetworkApplyConfiguration `json:"podNetworks,omitempty"`

@@ -15,8 +15,8 @@ import (
 //
 // ModelBoxStorage is a volume of the box that outlives its pods.
 type ModelBoxStorageApplyConfiguration struct {
-	// name is that of the volume, a DNS-1123 label. The PersistentVolumeClaim is called <box>-<name>, and
-	// <name>-<box>-<ordinal of the pod> where workload is "StatefulSet". Required.
+	// name is the name of the volume, a DNS-1123 label. The PersistentVolumeClaim has the name <box>-<name>, or
+	// <name>-<box>-<ordinal of the pod> with workload "StatefulSet". Required.
 	//
 	// Example: data
 	Name *string `json:"name,omitempty"`
@@ -29,8 +29,8 @@ type ModelBoxStorageApplyConfiguration struct {
 	//
 	// Example: 10Gi
 	RequestedSize *resource.Quantity `json:"size,omitempty"`
-	// storageClassName is the storage class of the volume, "" for a volume that was made by hand. It cannot be changed.
-	// Defaults to none, which is the cluster's default class.
+	// storageClassName is the storage class of the volume, "" for a volume that was created manually. It cannot be changed.
+	// Defaults to none, which is the default class of the cluster.
 	//
 	// Example: fast
 	StorageClassName *string `json:"storageClassName,omitempty"`

@@ -22,15 +22,15 @@ type ModelStackComponentApplyConfiguration struct {
 	//
 	// Example: shop-db
 	BoxName *string `json:"boxName,omitempty"`
-	// dependsOn are the names of the components that this one needs, at most 64, which all have ports. Its box is created
-	// when they are ready. All its containers get, for each of them, the environment variables <NAME>_HOST, <NAME>_PORT,
-	// the first of its ports, and <NAME>_URL, both joined by ':', and what credentialsSecretName says; <NAME> is its name
-	// in upper case and with '_' for '-'. What the component itself sets wins. Defaults to none.
+	// dependsOn are the names of the components that this one needs, at most 64. They must have ports. The box is created when
+	// they are ready. For each of them, all containers of the box get the environment variables <NAME>_HOST, <NAME>_PORT, which
+	// is its first port, <NAME>_URL, which is both joined by ':', and the keys of credentialsSecretName. <NAME> is its name in
+	// upper case, with '_' for '-'. A variable that the component itself sets takes precedence. Defaults to none.
 	//
 	// Example: [db]
 	DependsOn []string `json:"dependsOn,omitempty"`
-	// box is the spec of the component's box. What it leaves out is left to the box, which has the defaults. A component
-	// has either a box or external.
+	// box is the spec of the box of the component. The stack does not set the fields that it omits: the box has their defaults. A
+	// component has either box or external.
 	//
 	// Example: {image: "mysql:8.0", workload: StatefulSet, ports: [{port: 3306}]}
 	Box *ModelBoxSpecApplyConfiguration `json:"box,omitempty"`

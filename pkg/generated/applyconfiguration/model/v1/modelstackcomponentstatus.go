@@ -29,7 +29,8 @@ type ModelStackComponentStatusApplyConfiguration struct {
 	//
 	// Example: [db]
 	WaitingFor []string `json:"waitingFor,omitempty"`
-	// reason is why it is not ready, in one word: that of the box, or why the box could not be written.
+	// reason is why the component is not ready, in one word: the reason of the box, or the reason why the box could not be
+	// written.
 	//
 	// Example: ImagePullBackOff
 	Reason *string `json:"reason,omitempty"`

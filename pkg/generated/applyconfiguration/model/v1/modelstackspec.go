@@ -28,8 +28,8 @@ type ModelStackSpecApplyConfiguration struct {
 	//
 	// Example: Parallel
 	Deletion *modelv1.ComponentOrder `json:"deletion,omitempty"`
-	// paused leaves the boxes and the Services as they are: changes of the stack wait until it is false again. The boxes
-	// themselves go on. Defaults to false.
+	// paused stops the updates of the boxes and Services: changes of the stack wait until it is false again. The boxes themselves
+	// are not paused. Defaults to false.
 	//
 	// Example: true
 	Paused *bool `json:"paused,omitempty"`

@@ -21,10 +21,9 @@ type NetworkSpecApplyConfiguration struct {
 	//
 	// Example: 192.168.0.0/16
 	CIDR *string `json:"cidr,omitempty"`
-	// gateway is the address that leads out of the network, in canonical form. It must be inside the cidr, and neither its
-	// first address (the network address of IPv4, the subnet-router anycast address of IPv6) nor, for IPv4, its last, the
-	// broadcast address, which a /31 does not have (RFC 3021); and it must not be a loopback or multicast address.
-	// Required.
+	// gateway is the address of the router of the network, in canonical form. It must be in the cidr. It must not be the first
+	// address of the cidr (the network address of IPv4, the subnet-router anycast address of IPv6), and with IPv4 not the last
+	// one, the broadcast address, which a /31 does not have (RFC 3021). It must not be a loopback or multicast address. Required.
 	//
 	// Example: 192.168.0.1
 	Gateway *string `json:"gateway,omitempty"`
@@ -49,8 +48,8 @@ type NetworkSpecApplyConfiguration struct {
 	//
 	// Example: 1400
 	MTU *int32 `json:"mtu,omitempty"`
-	// routes are the ranges outside of the network that its pods reach through the gateway, in canonical form and of the
-	// IP family of the cidr. What leads everywhere else is the network of the cluster. Defaults to none.
+	// routes are the ranges outside of the network that its pods reach through the gateway, in canonical form and of the IP
+	// family of the cidr. All other addresses are reached through the network of the cluster. Defaults to none.
 	//
 	// Example: [10.0.0.0/8]
 	Routes []string `json:"routes,omitempty"`

@@ -32,8 +32,8 @@ type NetworkStatusApplyConfiguration struct {
 	//
 	// Example: 4
 	UsedAddresses *int32 `json:"usedAddresses,omitempty"`
-	// freeAddresses is the number of addresses that pods can have and are not known to have. 2147483647 stands for any
-	// number from that on.
+	// freeAddresses is the number of addresses that pods can have and are not known to have. 2147483647 means this number or
+	// more.
 	//
 	// Example: 65529
 	FreeAddresses *int32 `json:"freeAddresses,omitempty"`

@@ -17,9 +17,9 @@ import (
 // PodDebuggerApplyConfiguration represents a declarative configuration of the PodDebugger type for use
 // with apply.
 //
-// PodDebugger gives the pods of its namespace that a selector selects, those of boxes as any others, an ephemeral container to
-// debug them with, as "kubectl debug" does for one pod: those that there are, and those that there will be. A pod that has
-// the container is not touched again. An ephemeral container can neither be changed nor taken out of a pod.
+// PodDebugger adds an ephemeral container for debugging to all pods of its namespace that a selector selects, including the
+// pods of boxes and pods that are created later. "kubectl debug" does this for one pod. A pod that has the container is not
+// changed again. An ephemeral container cannot be changed, and cannot be removed from a pod.
 type PodDebuggerApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the standard object metadata. metadata.name must be a DNS-1123 label of at most 63 characters: lower

@@ -15,11 +15,11 @@ import (
 //
 // PodDebuggerPod is a pod that has the container of a PodDebugger, or for which it was refused.
 type PodDebuggerPodApplyConfiguration struct {
-	// name is that of the pod. Required.
+	// name is the name of the pod. Required.
 	//
 	// Example: web-5b8d-x7k2q
 	Name *string `json:"name,omitempty"`
-	// uid is that of the pod.
+	// uid is the UID of the pod.
 	//
 	// Example: 6f0b1c9e-5a53-4c55-9d0e-5e1f3a1f7d11
 	UID *types.UID `json:"uid,omitempty"`
@@ -27,8 +27,8 @@ type PodDebuggerPodApplyConfiguration struct {
 	//
 	// Example: web
 	Box *string `json:"box,omitempty"`
-	// state is that of the container: waiting, running or terminated, and waiting where that is not known yet. A pod for which
-	// the container was refused has none.
+	// state is the state of the container: waiting, running or terminated. It is waiting if the state is not known yet. A pod
+	// whose container was refused has none.
 	//
 	// Example: {running: {startedAt: "2026-01-02T03:04:05Z"}}
 	State *corev1.ContainerStateApplyConfiguration `json:"state,omitempty"`

@@ -15,11 +15,11 @@ import (
 // PodDebuggerSpecApplyConfiguration represents a declarative configuration of the PodDebuggerSpec type for use
 // with apply.
 //
-// PodDebuggerSpec is the desired state of a PodDebugger. What the container is made of cannot be changed, because a container
-// that a pod has cannot be: another container is another PodDebugger.
+// PodDebuggerSpec is the desired state of a PodDebugger. The fields of the container cannot be changed, because the container
+// of a pod cannot be changed. Create another PodDebugger for another container.
 type PodDebuggerSpecApplyConfiguration struct {
-	// selector selects pods of the namespace by their labels. It must not be empty, which would be every pod. Pods that it
-	// does not select any more keep the container. Required.
+	// selector selects pods of the namespace by their labels. It must not be empty, which would select every pod. Pods that it no
+	// longer selects keep the container. Required.
 	//
 	// Example: {matchLabels: {modelbox: web}}
 	Selector *metav1.LabelSelectorApplyConfiguration `json:"selector,omitempty"`
@@ -37,7 +37,7 @@ type PodDebuggerSpecApplyConfiguration struct {
 	//
 	// Example: [sh, -c, "ps; sleep infinity"]
 	Command []string `json:"command,omitempty"`
-	// args are the arguments of the entrypoint. They cannot be changed. Defaults to those of the image.
+	// args are the arguments of the entrypoint. They cannot be changed. Defaults to the arguments of the image.
 	//
 	// Example: [sleep, infinity]
 	Args []string `json:"args,omitempty"`

@@ -26,7 +26,7 @@ type PodDebuggerStatusApplyConfiguration struct {
 	//
 	// Example: 4
 	SelectedPods *int32 `json:"selectedPods,omitempty"`
-	// debuggedPods is the number of pods that have the container, whether they are selected any more or not.
+	// debuggedPods is the number of pods that have the container, including pods that are no longer selected.
 	//
 	// Example: 4
 	DebuggedPods *int32 `json:"debuggedPods,omitempty"`

@@ -22,7 +22,7 @@ type PodNetworkApplyConfiguration struct {
 	//
 	// Example: net1
 	Interface *string `json:"interface,omitempty"`
-	// addresses are those of the interface, IPv4 or IPv6.
+	// addresses are the addresses of the interface, IPv4 or IPv6.
 	//
 	// Example: [192.168.0.2]
 	Addresses []string `json:"addresses,omitempty"`

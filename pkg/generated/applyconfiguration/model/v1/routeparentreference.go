@@ -10,19 +10,19 @@ package v1
 //
 // RouteParentReference names an object that a route is attached to, as gateway.networking.k8s.io has it.
 type RouteParentReferenceApplyConfiguration struct {
-	// group is that of the object. Defaults to "gateway.networking.k8s.io".
+	// group is the API group of the object. Defaults to "gateway.networking.k8s.io".
 	//
 	// Example: gateway.networking.k8s.io
 	Group *string `json:"group,omitempty"`
-	// kind is that of the object. Defaults to "Gateway".
+	// kind is the kind of the object. Defaults to "Gateway".
 	//
 	// Example: Gateway
 	Kind *string `json:"kind,omitempty"`
-	// namespace is that of the object. Defaults to the box's.
+	// namespace is the namespace of the object. Defaults to the namespace of the box.
 	//
 	// Example: gateways
 	Namespace *string `json:"namespace,omitempty"`
-	// name is that of the object. Required.
+	// name is the name of the object. Required.
 	//
 	// Example: public
 	Name *string `json:"name,omitempty"`
