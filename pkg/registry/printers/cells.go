@@ -21,7 +21,7 @@ func Cell(text string) string {
 	return strings.ToValidUTF8(text[:MaxCellBytes-3], "") + "..."
 }
 
-// OrNone returns the text, or what stands for none.
+// OrNone returns the text, or "<none>" for an empty text.
 func OrNone(text string) string {
 	if text == "" {
 		return "<none>"
@@ -35,8 +35,8 @@ func NotSeen(noun string) string { return fmt.Sprintf("the controller has not se
 // ChangeNotSeen says that the controller has seen an object, but not the last change of its spec.
 const ChangeNotSeen = "the controller has not seen the last change yet"
 
-// Terminating says what an object that is being deleted waits for, which is whatever has a finalizer on it. noun is what it is
-// called, such as "box"; finalizers says what those of its kind wait for.
+// Terminating returns what an object that is being deleted waits for, according to its finalizers. noun is the noun for the object,
+// such as "box". finalizers has what the finalizers of its kind wait for.
 func Terminating(object metav1.Object, noun string, finalizers map[string]string) string {
 	var waits, others []string
 	for _, finalizer := range object.GetFinalizers() {

@@ -31,7 +31,7 @@ import (
 const (
 	// maxCost is how much more memory a box may cost, at each step, than an ordinary one of the same size.
 	maxCost = 8
-	// maxDecodeCost is that of decoding it: a volume of 2 bytes is a struct of 264.
+	// maxDecodeCost is the maximum cost of decoding it: a volume of 2 bytes becomes a struct of 264 bytes.
 	maxDecodeCost = 24
 	// maxResponseBytes is the most that is said about a box that is refused.
 	maxResponseBytes = 64 << 10
@@ -44,9 +44,8 @@ type costs struct {
 	decode, create, update, render, print uint64
 }
 
-// TestCost takes boxes that are made to cost much through what is done with a box. Memory stands for time as well: it is
-// the same each time, and what takes long for the size of its input makes something for it. What is refused is refused
-// shortly.
+// TestCost runs everything that the server does with a box on boxes that are made to be expensive. Memory is a measure for time as
+// well: it is the same in each run, and code that takes long for the size of its input allocates. A refusal must be cheap.
 func TestCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it tries every hostile box")

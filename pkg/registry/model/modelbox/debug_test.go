@@ -150,7 +150,7 @@ func TestNewDebugContainerIsWhatIsAsked(t *testing.T) {
 	expectCode(t, err, http.StatusConflict, "it has 50 ephemeral containers, which cannot be removed")
 }
 
-// TestEveryProfileMakesAContainer knows those of the API, and no other one.
+// TestEveryProfileMakesAContainer requires the profiles of the API, and no other one.
 func TestEveryProfileMakesAContainer(t *testing.T) {
 	pod := newPod("a")
 	served := []modelv1.DebugProfile{

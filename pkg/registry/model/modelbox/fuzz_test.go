@@ -70,8 +70,7 @@ func FuzzPipeline(f *testing.F) {
 	})
 }
 
-// addRandomEdits makes edits that are the same each time. Fuzzing finds better ones by itself, and would try each of
-// these first.
+// addRandomEdits makes edits that are the same in each run. Fuzzing finds better edits, and would try each of these first.
 func addRandomEdits(f *testing.F, boxes int) {
 	f.Helper()
 	edits := editsOfASeed
@@ -178,7 +177,7 @@ func expectPrinted(t *testing.T, box *model.ModelBox) {
 	}
 }
 
-// isAccepted creates the box as the generic store does. What is refused says where it is wrong.
+// isAccepted creates the box like the generic store. A refusal must name the wrong field.
 func isAccepted(t *testing.T, box *model.ModelBox) bool {
 	t.Helper()
 	if box.Namespace == "" {

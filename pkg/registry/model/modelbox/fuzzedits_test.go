@@ -5,5 +5,5 @@
 
 package modelbox
 
-// editsOfASeed is how many times the tests edit each box. "make fuzz" goes on from there.
+// editsOfASeed is how many times the tests edit each box. "make fuzz" continues from there.
 const editsOfASeed = 20

@@ -29,8 +29,8 @@ func NewImmediateRollbackStrategy(strategy Strategy, clock clock.PassiveClock) I
 	return ImmediateRollbackStrategy{strategy, clock}
 }
 
-// PrepareForUpdate is that of the main resource, except that the status has the rollout of the new pods beyond its last step. The
-// controller would begin with the first step if a later write did this.
+// PrepareForUpdate does what the strategy of the main resource does, and sets the rollout in the status beyond its last step. If a
+// later write did this, the controller would begin with the first step.
 func (s ImmediateRollbackStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	s.Strategy.PrepareForUpdate(ctx, obj, old)
 	if len(s.ValidateUpdate(ctx, obj, old)) > 0 {
@@ -42,8 +42,8 @@ func (s ImmediateRollbackStrategy) PrepareForUpdate(ctx context.Context, obj, ol
 	}
 }
 
-// beyondSteps returns the rollout of a changed box whose steps are left out, nil if the box has no steps to leave out: it asks for
-// none, or for its stable pods, or they are left out already. The status of the box is that of before.
+// beyondSteps returns the rollout of a changed box without its steps. It returns nil if the box has no steps to skip, asks for its
+// stable pods, or has skipped the steps already. The box has its former status.
 func beyondSteps(box *model.ModelBox, now time.Time) *model.ModelBoxRolloutStatus {
 	asked, last := box.Spec.Rollout, box.Status.Rollout
 	if asked == nil || asked.Type == nil || last == nil || last.Stable == nil {

@@ -34,7 +34,7 @@ func TestImmediateRollback(t *testing.T) {
 	failed := []model.ModelBoxFailedRevision{{PodsHash: "failed", Reason: "ImagePullBackOff"}}
 	for _, row := range []struct {
 		name string
-		// changes are those of both boxes, old those of the old one, and new those of the rollback.
+		// changes are changes of both boxes, old are changes of the old box, and new are changes of the rollback.
 		changes, old, new []change
 		// step is the step in the new status, 0 if that is the old one.
 		step     int32

@@ -20,10 +20,10 @@ type PodAccess interface {
 	// CheckAllowed returns 403, with what grants the right and modelv1.PodAccessMissingCause, where the server itself may not do
 	// that with that subresource of the pods of a namespace.
 	CheckAllowed(ctx context.Context, namespace, verb, subresource string) error
-	// Connect returns what joins the connection of a request that is to be upgraded with one to the subresource of the pod. What
-	// goes wrong before that is told the responder. AdmitStream must have admitted the request.
+	// Connect returns a handler that upgrades the request and proxies its connection to the subresource of the pod. It reports
+	// errors before the upgrade to the responder. AdmitStream must have admitted the request.
 	Connect(pod types.NamespacedName, subresource string, query url.Values, responder rest.Responder) http.Handler
-	// AddEphemeralContainer adds the container to the pod, which is the very one. What the cluster refuses is returned as it is.
+	// AddEphemeralContainer adds the container to the pod with the UID. It returns a refusal of the cluster unchanged.
 	AddEphemeralContainer(ctx context.Context, pod *corev1.Pod, container *corev1.EphemeralContainer, options metav1.PatchOptions) error
 	// AdmitStream counts the request of ctx as a stream to the pods of the namespace until ctx is done. It returns 429 where a
 	// limit is reached.

@@ -18,7 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/printers"
 )
 
-// columns are what "kubectl get" shows of a box; those of priority 1 only with "-o wide".
+// columns are the columns of "kubectl get" for boxes. Columns with priority 1 are shown only with "-o wide".
 var columns = []metav1.TableColumnDefinition{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the box."},
 	{Name: "Ready", Type: "string", Description: "Pods that are ready, of those asked for."},
@@ -59,8 +59,8 @@ func cells(box *model.ModelBox) []any {
 	}
 }
 
-// desiredReplicas are those of the spec, unless the status knows better: an autoscaler of the workload may decide, and for a
-// DaemonSet the nodes always do.
+// desiredReplicas returns the replicas of the spec, unless the status has another number: an autoscaler of the workload can set it,
+// and the nodes determine it for a DaemonSet.
 func desiredReplicas(box *model.ModelBox) int32 {
 	if box.Spec.Workload == model.WorkloadDaemonSet {
 		return ptr.Deref(box.Status.DesiredReplicas, 0)

@@ -15,8 +15,8 @@ import (
 // noPrometheus is why a server without a Prometheus refuses checks.
 const noPrometheus = "may not be set, because the server has no --prometheus-url, and the checks would never succeed"
 
-// validateChecks refuses checks that a server without a Prometheus cannot do, and queries that cannot be confined to the namespace of
-// the box. What old had already may stay; old is nil for a new box.
+// validateChecks refuses checks on a server without a Prometheus, and queries that cannot be restricted to the namespace of the
+// box. It accepts checks that old has as well. old is nil for a new box.
 func (v SpecValidator) validateChecks(box, old *model.ModelBox, path *field.Path) field.ErrorList {
 	path = path.Child("rollout", "checks")
 	var errs field.ErrorList

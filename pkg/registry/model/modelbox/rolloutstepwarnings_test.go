@@ -146,7 +146,7 @@ func TestWarningsOfRolloutsInSteps(t *testing.T) {
 	targetPort := func(box *model.ModelBox) { box.Spec.Ports[0].TargetPort = intstr.FromInt32(8080) }
 	for _, row := range []struct {
 		name string
-		// stable are the changes of the stable box, old those of the box of before, and new those of the update.
+		// stable are changes of the stable box, old are changes of the former box, and new are changes of the update.
 		stable, old, new []change
 		want             []string
 	}{

@@ -14,7 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// serviceOptionWarnings are those that the Service API would give, and that of a Service that is not there.
+// serviceOptionWarnings returns the warnings of the Service API, and a warning for options of a box without a Service.
 func serviceOptionWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
 	if spec.Service == nil {
 		return nil

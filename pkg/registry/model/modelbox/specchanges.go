@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// maxChanges is how many fields are told one by one. Of more than that it is the fields of the spec that they are in.
+	// maxChanges is how many changed fields are listed. More changes are listed as one change of the spec that contains them.
 	maxChanges = 100
-	// maxChangedBytes is how much of a value is told.
+	// maxChangedBytes is how much of a value is shown.
 	maxChangedBytes = 256
 )
 

@@ -46,8 +46,8 @@ func (v SpecValidator) Validate(ctx context.Context, box *model.ModelBox, paths 
 	return errs
 }
 
-// ValidateUpdate returns what is wrong with changing the spec of old into that of box, which is at path. What was wrong
-// already does not count.
+// ValidateUpdate validates an update of the spec of old to the spec of box, which is at path. It ignores errors that old has as
+// well.
 func (v SpecValidator) ValidateUpdate(ctx context.Context, box, old *model.ModelBox, path *field.Path) field.ErrorList {
 	errs := v.ValidateSize(box, old, path)
 	if len(errs) == 0 {
@@ -130,8 +130,8 @@ func validatePodTemplate(ctx context.Context, box *model.ModelBox, path *field.P
 	return template, validation.ValidatePodTemplate(ctx, template, box.Name, path)
 }
 
-// validatePodTemplateUpdate checks the pod template of a changed box. What was wrong with that of the old box already, and
-// did not change, does not count.
+// validatePodTemplateUpdate validates the pod template of a changed box. It ignores unchanged fields that were invalid in the old
+// box already.
 func validatePodTemplateUpdate(ctx context.Context, box, old *model.ModelBox, path *field.Path) field.ErrorList {
 	template, errs := validatePodTemplate(ctx, box, path)
 	if len(errs) == 0 {

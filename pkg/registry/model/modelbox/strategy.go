@@ -48,8 +48,8 @@ func (Strategy) GetResetFields() map[fieldpath.APIVersion]*fieldpath.Set {
 	)
 }
 
-// PrepareForCreate replaces the status by that of a box which the controller has not seen, starts the generation
-// count, names the main container of a box whose own name was generated after defaulting, and notes whose box it is.
+// PrepareForCreate replaces the status by the initial status, sets the generation to 1, names the main container of a box whose own
+// name was generated after defaulting, and records the user who creates the box.
 func (Strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 	box := obj.(*model.ModelBox)
 	box.Status = model.ModelBoxStatus{Conditions: resource.PendingConditions("box")}
@@ -88,7 +88,7 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 	return validation.TruncateErrors(errs)
 }
 
-// ValidateUpdate checks a changed box. What was wrong with it already does not count.
+// ValidateUpdate validates a changed box. It ignores unchanged fields that were invalid before.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
 	errs := validation.ValidateLimitsUpdate(box, oldBox)
@@ -122,8 +122,8 @@ func NewScaleStrategy(strategy Strategy) ScaleStrategy {
 	return ScaleStrategy{strategy}
 }
 
-// PrepareForUpdate is that of the main resource, except that the scale sets the replicas of a box with an autoscaler: the
-// autoscaler itself uses this subresource.
+// PrepareForUpdate does what the strategy of the main resource does, except that it sets the replicas of a box with an autoscaler,
+// because the autoscaler itself uses this subresource.
 func (ScaleStrategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	prepareForUpdate(ctx, obj.(*model.ModelBox), old.(*model.ModelBox))
 }

@@ -26,7 +26,7 @@ func validateUtilization(ctx context.Context, box *model.ModelBox, path *field.P
 	return validation.ValidateUtilization(&box.Spec, &template.Spec, path)
 }
 
-// validateUtilizationUpdate checks a changed box. What was wrong with the old box already, and did not change, does not count.
+// validateUtilizationUpdate validates a changed box. It ignores unchanged fields that were invalid in the old box already.
 func validateUtilizationUpdate(ctx context.Context, box, old *model.ModelBox, path *field.Path) field.ErrorList {
 	errs := validateUtilization(ctx, box, path)
 	if len(errs) == 0 {

@@ -230,7 +230,7 @@ func sizeOf(t *testing.T, box *model.ModelBox) int {
 	return size
 }
 
-// Who writes through a subresource does not see the rest of the box. What is said of its scale, see TestScaleWarnings.
+// A client that writes through a subresource does not see the rest of the box. TestScaleWarnings has the warnings for the scale.
 func TestSubresourcesDoNotWarnOfTheSpec(t *testing.T) {
 	if got := NewScaleStrategy(newStrategy()).WarningsOnUpdate(t.Context(), webBox(image("nginx")), webBox()); len(got) != 0 {
 		t.Errorf("scaling: got %q", got)

@@ -23,7 +23,7 @@ func releaseFinalizers(stack, old *model.ModelStack) {
 	})
 }
 
-// isOrphaned returns whether the update is that of the garbage collector after it has orphaned the components.
+// isOrphaned returns whether the update is the update of the garbage collector after it has orphaned the components.
 func isOrphaned(stack, old *model.ModelStack) bool {
 	return old != nil && stack.DeletionTimestamp != nil &&
 		slices.Contains(old.Finalizers, metav1.FinalizerOrphanDependents) &&

@@ -83,7 +83,7 @@ func newStack(t testing.TB, components string, changes ...func(*model.ModelStack
 	return stack
 }
 
-// components are those of a valid stack.
+// components are the components of a valid stack.
 const components = `
 - name: db
   boxName: mysql

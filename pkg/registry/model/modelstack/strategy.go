@@ -26,14 +26,13 @@ type Strategy struct {
 	getBox GetBox
 }
 
-// NewStrategy returns the strategy of the main resource. typer has to know the internal types; boxes is the strategy of boxes,
-// which those of the components are held to; getBox is asked for the boxes that there are.
+// NewStrategy returns the strategy of the main resource. typer must know the internal types. boxes is the strategy of boxes, which
+// applies to the boxes of components as well. getBox returns existing boxes.
 func NewStrategy(typer runtime.ObjectTyper, boxes modelbox.Strategy, getBox GetBox) Strategy {
 	return Strategy{resource.NewStrategy(typer), boxes, getBox}
 }
 
-// PrepareForCreate replaces the status by that of a stack which the controller has not seen, starts the generation count,
-// and names the boxes that have no name.
+// PrepareForCreate replaces the status by the initial status, sets the generation to 1, and names the boxes that have no name.
 func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	stack := obj.(*model.ModelStack)
 	stack.Status = model.ModelStackStatus{Conditions: resource.PendingConditions("stack")}
@@ -67,7 +66,7 @@ func (s Strategy) Validate(ctx context.Context, obj runtime.Object) field.ErrorL
 	return validation.TruncateErrors(errs)
 }
 
-// ValidateUpdate checks a changed stack. What was wrong with it already does not count.
+// ValidateUpdate validates a changed stack. It ignores unchanged fields that were invalid before.
 func (s Strategy) ValidateUpdate(ctx context.Context, obj, old runtime.Object) field.ErrorList {
 	stack, oldStack := obj.(*model.ModelStack), old.(*model.ModelStack)
 	errs := validateSize(stack, oldStack)

@@ -15,7 +15,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/printers"
 )
 
-// columns are what "kubectl get" shows of a network; those of priority 1 only with "-o wide".
+// columns are the columns of "kubectl get" for Networks. Columns with priority 1 are shown only with "-o wide".
 var columns = []metav1.TableColumnDefinition{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the network."},
 	{Name: "Type", Type: "string", Description: "How pods are connected to the network."},

@@ -31,8 +31,7 @@ func NewStrategy(typer runtime.ObjectTyper, list List, authorizer authorizer.Unc
 	return Strategy{resource.NewStrategy(typer), list, authorizer}
 }
 
-// PrepareForCreate replaces the status by that of a network which the controller has not seen, and starts the generation
-// count.
+// PrepareForCreate replaces the status by the initial status, and sets the generation to 1.
 func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	network := obj.(*model.Network)
 	network.Status = model.NetworkStatus{Conditions: resource.PendingConditions("network")}

@@ -14,7 +14,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/printers"
 )
 
-// columns are what "kubectl get" shows of a PodDebugger; those of priority 1 only with "-o wide".
+// columns are the columns of "kubectl get" for PodDebuggers. Columns with priority 1 are shown only with "-o wide".
 var columns = []metav1.TableColumnDefinition{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the PodDebugger."},
 	{Name: "Selector", Type: "string", Description: "Labels by which pods are selected."},

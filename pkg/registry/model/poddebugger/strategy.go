@@ -27,8 +27,7 @@ func NewStrategy(typer runtime.ObjectTyper) Strategy {
 	return Strategy{resource.NewStrategy(typer)}
 }
 
-// PrepareForCreate replaces the status by that of a PodDebugger which the controller has not seen, and starts the generation
-// count.
+// PrepareForCreate replaces the status by the initial status, and sets the generation to 1.
 func (Strategy) PrepareForCreate(_ context.Context, obj runtime.Object) {
 	debugger := obj.(*model.PodDebugger)
 	debugger.Status = model.PodDebuggerStatus{Conditions: resource.PendingConditions("PodDebugger")}

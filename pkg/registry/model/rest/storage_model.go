@@ -37,8 +37,8 @@ var resources = []resource{
 type resource struct {
 	// name is the plural that paths and the keys of stored objects have. Changing it loses every stored object.
 	name string
-	// newStorage returns the storage of the resource and of its subresources, by their paths. It is given those of the
-	// resources in the rows above.
+	// newStorage returns the storage of the resource and of its subresources, by their paths. It gets the storage of the resources
+	// in the rows above.
 	newStorage func(StorageProvider, generic.RESTOptionsGetter, map[string]rest.Storage) (map[string]rest.Storage, error)
 }
 

@@ -30,8 +30,8 @@ const (
 	revisionAnnotation = "deployment.kubernetes.io/revision"
 )
 
-// Revisions returns the newest 50 revisions that the cluster keeps of the workload of the box, the oldest first. There are none
-// where the workload is not there, or not that of the box. It costs a request for the workload, and one for every 5 revisions.
+// Revisions returns the newest 50 revisions that the cluster has of the workload of the box, the oldest first. It returns none if
+// the workload does not exist or does not belong to the box. It sends a request for the workload, and one for every 5 revisions.
 func (r *Reader) Revisions(ctx context.Context, box *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
 	workload, err := r.OwnWorkload(ctx, box)
 	if err != nil || workload == nil {

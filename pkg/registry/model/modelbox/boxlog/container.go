@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// checkInterval is how often a log of a pod that is gone is looked at, and silence how long nothing may come of it: its node may
-	// be away, and the connection end only when the kernel gives it up.
+	// checkInterval is how often the log of a deleted pod is checked, and silence is how long it may send nothing. The node may be
+	// down, and the connection then ends only when the kernel closes it.
 	checkInterval = 10 * time.Second
 	silence       = 30 * time.Second
 	// maxSilentReads is how often a log of a container that has ended is read again that brings nothing at all.
@@ -48,7 +48,7 @@ type containerLog struct {
 
 	mu    sync.Mutex
 	state containerState
-	// changed is closed when the state changes, and gone when there is no such pod any more.
+	// changed is closed when the state changes, and gone is closed when the pod no longer exists.
 	changed, gone chan struct{}
 	isGone        bool
 }
@@ -74,7 +74,7 @@ func (l *containerLog) setState(state containerState) {
 	}
 }
 
-// setGone says that there is no such pod any more.
+// setGone records that the pod no longer exists.
 func (l *containerLog) setGone() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,9 +86,9 @@ func (l *containerLog) setGone() {
 
 // follow delivers the log until the pod is gone, or has ended and all of its lines are delivered.
 //
-// That a connection ends says nothing: those of kubelets end after some hours, and an API server ends its own as if all was well
-// when that to the kubelet breaks. A log is only complete when it was opened after its container had ended, and brought the last line
-// again and nothing new, or nothing at all several times.
+// The end of a connection does not mean the end of the log. Kubelets end connections after some hours, and an API server ends its
+// connection without an error if the connection to the kubelet breaks. A log is complete only if it was opened after its container
+// had ended, and returned the last line and nothing new, or nothing at all several times.
 func (l *containerLog) follow(ctx context.Context) {
 	backoff := newBackoff()
 	var complete containerState
@@ -159,7 +159,7 @@ func (l *containerLog) reportOnce(err error) {
 	}
 }
 
-// errBroken says that the connection to the log of an earlier instance broke. What a later one writes comes after its lines.
+// errBroken means that the connection to the log of an earlier instance broke. The lines of a later instance come after its lines.
 var errBroken = errors.New("the connection is broken")
 
 // errReplaced says that another pod has the name.
@@ -244,7 +244,7 @@ func (l *containerLog) open(ctx context.Context, options *corev1.PodLogOptions) 
 	return l.Open(ctx, l.pod, options)
 }
 
-// options returns those of the next request for the log.
+// options returns the options of the next request for the log.
 func (l *containerLog) options() *corev1.PodLogOptions {
 	options := l.podLogOptions(l.container, l.isLater, time.Since(l.began))
 	if resumeAt, ok := l.position.resumeAt(); ok {

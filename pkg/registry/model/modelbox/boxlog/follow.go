@@ -22,9 +22,9 @@ type follower struct {
 	*stream
 	pods    func(context.Context) ([]corev1.Pod, error)
 	changed <-chan struct{}
-	// gone and abandoned are those of AwaitDeletion.
+	// gone and abandoned are the channels of AwaitDeletion.
 	gone, abandoned <-chan struct{}
-	// logs are those of pods that there are, the ones that have ended included, and running those that are followed.
+	// logs are the logs of existing pods, including logs that have ended, and running are the logs that are followed.
 	logs    map[logKey]*containerLog
 	running int
 	ended   chan struct{}

@@ -44,7 +44,7 @@ func newCluster() *cluster {
 	return &cluster{kubelet: newKubelet(), changed: func() {}, gone: make(chan struct{}), abandoned: make(chan struct{})}
 }
 
-// setPod says how a pod is, and tells those who watch.
+// setPod changes a pod, and notifies the watchers.
 func (c *cluster) setPod(name string, status corev1.ContainerStatus) {
 	status.Name = "main"
 	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: metav1.NamespaceDefault, UID: types.UID(name), CreationTimestamp: metav1.Now()}}

@@ -54,9 +54,9 @@ type logEnd int
 const (
 	// endOfConnection has more of the line after it.
 	endOfConnection logEnd = iota
-	// endOnceMore is that of the last line when the same text is there when the log is read the next time.
+	// endOnceMore is the end of the last line if the next read of the log returns the same text.
 	endOnceMore
-	// endOfLog is that of the last line.
+	// endOfLog is the end of the last line.
 	endOfLog
 )
 
@@ -196,7 +196,8 @@ func (w *lineWriter) add(line *lineState, piece []byte, isEnd bool) error {
 	return err
 }
 
-// append puts text into the batch, as a line where there are other logs. continues is whether it goes on with the line before.
+// append adds text to the batch, as a separate line if there are other logs. continues is true if the text continues the line
+// before.
 func (w *lineWriter) append(text []byte, continues bool) {
 	hasEnd := text[len(text)-1] == '\n'
 	if w.isOnly {
@@ -217,7 +218,7 @@ func (w *lineWriter) append(text []byte, continues bool) {
 	}
 }
 
-// flush sends the batch. What is sent at once is not mixed with what others send.
+// flush sends the batch at once, so that it is not mixed with the batches of other logs.
 func (w *lineWriter) flush() error {
 	if len(w.batch) == 0 {
 		return nil

@@ -8,8 +8,8 @@ import "time"
 // rememberedLines is how many lines back a log that is read again is compared with what has been delivered of it.
 const rememberedLines = 128
 
-// position is how much of a log has been delivered. A log can only be asked for from a second on, and nothing says that two lines
-// have different times: those of the last lines tell which of them come again.
+// position is how much of a log has been delivered. A log can be requested only from a full second on, and two lines can have the
+// same time. The times of the last lines show which lines are repeated.
 type position struct {
 	// stamps are the times of the last lines that have been delivered, of which next is the oldest one once there are as many as
 	// are remembered.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package boxlog joins the logs of the pods of a box into one stream of text: as they are, or as they go on through restarts and
-// rollouts. A connection to a log may break at any time, or end as if there was no more; each line is delivered once all the same.
+// Package boxlog joins the logs of the pods of a box into one stream of text, and can follow them through restarts and rollouts. A
+// connection to a log can break at any time, or end as if the log was complete. Each line is delivered once nevertheless.
 package boxlog
 
 import (
@@ -28,14 +28,15 @@ type Request struct {
 	// Box is whose logs are read, and Options which. They are valid.
 	Box     *modelv1.ModelBox
 	Options *model.ModelBoxLogOptions
-	// Pods are those of the box now that are asked for: at least one, unless they are followed.
+	// Pods are the requested pods of the box at the time of the request: at least one, unless the logs are followed.
 	Pods []corev1.Pod
 
 	// Open opens the log of a container.
 	Open func(ctx context.Context, pod types.NamespacedName, options *corev1.PodLogOptions) (io.ReadCloser, error)
 	// CheckPod returns an error unless the log of the pod may be read.
 	CheckPod func(ctx context.Context, pod string) error
-	// Record is told of the pods whose logs are read: once of those with which the stream begins, and then of each later one.
+	// Record is called with the pods whose logs are read: once with the pods at the beginning of the stream, and then with each
+	// later pod.
 	Record func(ctx context.Context, isLater bool, pods []string)
 	// WatchPods is WatchPods of modelbox.ChildReader. It is nil if the request follows nothing.
 	WatchPods func(ctx context.Context, changed func()) (func(context.Context) ([]corev1.Pod, error), error)
@@ -126,8 +127,8 @@ func (r *Request) newWriter(out io.Writer, pod, container string) *lineWriter {
 	return w
 }
 
-// podLogOptions returns the options of the first request for a log. For one that was there when the stream began, whose age is
-// that of the stream, they are those that were asked for; of a later one nothing is left out.
+// podLogOptions returns the options of the first request for a log. A log that existed when the stream began has the requested
+// options. A later log is read from its beginning.
 func (r *Request) podLogOptions(container string, isLater bool, age time.Duration) *corev1.PodLogOptions {
 	options := &corev1.PodLogOptions{
 		Container: container, Follow: r.Options.Follow, Previous: r.Options.Previous, SinceTime: r.Options.SinceTime, Timestamps: true,

@@ -76,8 +76,8 @@ func (a *Access) CheckAllowed(ctx context.Context, namespace, verb, subresource 
 	return refusal
 }
 
-// Connect returns what joins the connection of a request that is to be upgraded with one to the subresource of the pod. What
-// goes wrong before that is told the responder. AdmitStream must have admitted the request.
+// Connect returns a handler that upgrades the request and proxies its connection to the subresource of the pod. It reports errors
+// before the upgrade to the responder. AdmitStream must have admitted the request.
 func (a *Access) Connect(pod types.NamespacedName, subresource string, query url.Values, responder apirest.Responder) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		location, err := a.location(pod, subresource, query)

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// warningCode is that of the warnings of an API server.
+// warningCode is the code of the warnings of an API server.
 const warningCode = 299
 
 // forRequests returns the configuration for requests to the cluster that are made for one of a user: they have its audit ID, and

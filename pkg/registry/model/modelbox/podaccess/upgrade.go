@@ -88,8 +88,8 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// headerForCluster returns the header of the request to the cluster. By its audit ID, the events of the cluster and of this server
-// can be told to be of the same request, and so who it is of.
+// headerForCluster returns the header of the request to the cluster. It has the audit ID of this request, so that audit events of
+// the cluster can be matched with events of this server, which have the user.
 func headerForCluster(r *http.Request) http.Header {
 	header := http.Header{}
 	for _, key := range streamHeaders {

@@ -20,8 +20,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-// A user may restart and roll back web, and may not update it. Admission that asks for the right to update the box must not be told
-// that the request has been authorized for that already.
+// A user may restart and roll back web, and may not update it. An admission plugin that checks the permission to update the box
+// must not find that the request is authorized for it already.
 func TestSubresourcesAreNotAuthorizedAsUpdates(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

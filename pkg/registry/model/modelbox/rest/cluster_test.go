@@ -19,7 +19,7 @@ import (
 
 // testCluster is a cluster that has what a test says.
 type testCluster struct {
-	// live is what there is for those who may get the Deployment of the name of the box.
+	// live is the Deployment with the name of the box, for users who may get it.
 	live      modelboxrender.Live
 	revisions []modelboxrender.Revision
 	pods      []corev1.Pod

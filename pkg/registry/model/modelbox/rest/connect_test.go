@@ -38,7 +38,7 @@ type testAccess struct {
 	asked []string
 	// maxStreams is how many streams it admits at a time, 0 for no limit, and streams is how many there are.
 	maxStreams, streams int
-	// full is what it answers where one more connection is asked for, and logs are those of pods.
+	// full is the response to one connection too many, and logs are the logs of pods.
 	full error
 	logs map[string]string
 	// stop is closed when the server stops.

@@ -31,13 +31,13 @@ import (
 const (
 	// ephemeralContainers is the subresource of pods that is patched.
 	ephemeralContainers = "ephemeralcontainers"
-	// debugFieldManager is that of requests that name none.
+	// debugFieldManager is the field manager of requests without one.
 	debugFieldManager = "modelbox-debug"
 	// podsAtOnce is how many pods the cluster is asked about at the same time for one request.
 	podsAtOnce = 10
 )
 
-// DebugREST is the debug subresource: an ephemeral container in pods of a box, as that of "kubectl debug".
+// DebugREST is the debug subresource. It adds an ephemeral container to pods of a box, like "kubectl debug".
 //
 // A pod is patched with the permissions of the server, for a user who has the right to patch pods/ephemeralcontainers of that
 // very pod.
@@ -57,8 +57,8 @@ func (*DebugREST) New() runtime.Object { return &model.ModelBoxDebug{} }
 // Destroy does nothing: the underlying store belongs to REST.
 func (*DebugREST) Destroy() {}
 
-// Create adds the container to the pods of the box of the name. Of one pod, a refusal is returned as it is. Of all pods, the
-// answer has those of each.
+// Create adds the container to the pods of the box with the name. For one pod, it returns a refusal unchanged. For all pods, the
+// response has the refusal of each pod.
 func (r *DebugREST) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
 	debug, ok := obj.(*model.ModelBoxDebug)
 	if !ok {

@@ -194,7 +194,8 @@ func TestDebugOfABoxThatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestDebugGeneratesOneName for the containers of all pods, so that they can be told from others.
+// TestDebugGeneratesOneName checks that the containers of all pods have the same name, so that other containers can be
+// distinguished from them.
 func TestDebugGeneratesOneName(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)

@@ -48,7 +48,7 @@ func (*DiffREST) New() runtime.Object { return &model.ModelBox{} }
 // Destroy does nothing: the underlying store belongs to REST.
 func (*DiffREST) Destroy() {}
 
-// ProducesMIMETypes returns none beside those of every resource.
+// ProducesMIMETypes returns no types in addition to the types of every resource.
 func (*DiffREST) ProducesMIMETypes(string) []string { return nil }
 
 // ProducesObject returns a ModelBoxDiff, whatever the verb.

@@ -75,8 +75,8 @@ func (r *HistoryREST) Get(ctx context.Context, name string, options *metav1.GetO
 	return history, nil
 }
 
-// newRevision returns what is told of a revision. recorded is the box that it was rendered from, unless unknown says why that is
-// not known.
+// newRevision returns a revision of the history. recorded is the box that it was rendered from. If the box is not known, unknown is
+// the reason.
 func newRevision(revision *modelboxrender.Revision, recorded *modelv1.ModelBox, unknown error) model.ModelBoxRevision {
 	told := model.ModelBoxRevision{
 		Revision:          revision.Number,
@@ -109,8 +109,8 @@ func failureOf(revision *modelboxrender.Revision, recorded, box *modelv1.ModelBo
 	return ""
 }
 
-// recordedImages returns those of the containers of the pods that the recorded box asks for, which a rollback to it gives: the pods
-// had others where a user had changed the workload. It returns nil where they are not known.
+// recordedImages returns the images of the containers of the recorded box, which a rollback restores. The pods had other images if
+// a user had changed the workload. It returns nil if the images are not known.
 func recordedImages(ctx context.Context, recorded *modelv1.ModelBox) []string {
 	if recorded == nil || !isValidRecord(ctx, recorded) {
 		return nil

@@ -27,7 +27,7 @@ func (p permissions) checkBox(ctx context.Context, verb, name, subresource strin
 	return p.check(ctx, verb, modelv1.SchemeGroupVersion.WithResource("modelboxes"), name, subresource)
 }
 
-// checkPod returns 403 unless the user of the request may do that with the subresource of the very pod.
+// checkPod returns 403 unless the user of the request has the permission for the subresource of this pod.
 func (p permissions) checkPod(ctx context.Context, verb, name, subresource string) error {
 	return p.check(ctx, verb, corev1.SchemeGroupVersion.WithResource("pods"), name, subresource)
 }
@@ -85,7 +85,7 @@ func (p permissions) checkConnectPod(ctx context.Context, pod, subresource strin
 	return nil
 }
 
-// connectVerbs returns the verbs that a connection needs: that of the request and create.
+// connectVerbs returns the verbs that a connection needs: the verb of the request, and create.
 func connectVerbs(ctx context.Context) []string {
 	if info, ok := genericapirequest.RequestInfoFrom(ctx); ok && info.Verb != "create" {
 		return []string{info.Verb, "create"}

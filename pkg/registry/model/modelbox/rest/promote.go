@@ -18,7 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 )
 
-// PromoteREST is the promote subresource: a rollout in steps goes on with its next step, or with all pods.
+// PromoteREST is the promote subresource. A rollout in steps continues with its next step, or with all pods.
 type PromoteREST struct{ rolloutUpdater }
 
 var _ rest.NamedCreater = &PromoteREST{}

@@ -45,7 +45,7 @@ func (*RenderREST) New() runtime.Object { return &model.ModelBox{} }
 // Destroy does nothing: the underlying store belongs to REST.
 func (*RenderREST) Destroy() {}
 
-// ProducesMIMETypes returns none beside those of every resource.
+// ProducesMIMETypes returns no types in addition to the types of every resource.
 func (*RenderREST) ProducesMIMETypes(string) []string { return nil }
 
 // ProducesObject returns a List, whatever the verb.

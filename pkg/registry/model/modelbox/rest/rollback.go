@@ -52,10 +52,10 @@ func (*RollbackREST) New() runtime.Object { return &model.ModelBoxRollback{} }
 // Destroy does nothing: the underlying store belongs to REST.
 func (*RollbackREST) Destroy() {}
 
-// Create rolls the box of the name back. The number of its pods stays, and the size of storage that has grown. What cannot roll
-// back is refused with 409: a box that is paused, or being deleted, one that has no other revision, one whose pods are those of the
-// revision already, a revision whose spec is not known, and one that would delete storage, unless the request lets it. A revision
-// that there is not is 422.
+// Create rolls the box with the name back. The number of its pods stays, and the size of storage that has grown. It returns 409 if
+// the box is paused or being deleted, has no other revision, or has the pods of the revision already, if the spec of the revision
+// is not known, and if the rollback would delete storage and the request does not allow this. It returns 422 for a revision that
+// does not exist.
 //
 // An immediate rollback needs the right to promote as well, because it leaves out the steps of a rollout and its checks.
 func (r *RollbackREST) Create(ctx context.Context, name string, obj runtime.Object, createValidation rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {

@@ -28,7 +28,7 @@ type rolloutChange struct {
 	subresource string
 	// change changes a copy of the rollout, which is not nil. Its error is why there is nothing to change, which is answered with 409.
 	change func(box *model.ModelBox, rollout *model.ModelBoxRolloutStatus) error
-	// reason, action and note are those of the event about the changed box. The note has a %q for the name of the user.
+	// reason, action and note are fields of the event about the changed box. The note has a %q for the name of the user.
 	reason, action string
 	note           func(box *model.ModelBox) string
 }
@@ -58,7 +58,7 @@ func (u *rolloutUpdater) update(ctx context.Context, name string, options *metav
 	return box, nil
 }
 
-// canChangeRollout returns why the controller would not go on with any rollout of the box.
+// canChangeRollout returns an error if the controller would not continue with a rollout of the box.
 func canChangeRollout(box *model.ModelBox, verb string) error {
 	switch {
 	case box.DeletionTimestamp != nil:

@@ -38,7 +38,7 @@ func TestAnUpdateThatIsOvertakenIsRepeated(t *testing.T) {
 	}
 }
 
-// An update of the very version that it has read is refused when another write overtakes it.
+// An update with the resource version that it has read is refused when another write overtakes it.
 func TestAnUpdateOfAVersionIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	backend := newBackend(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-// A watch that breaks off again and again while boxes are written, and that goes on each time at another server with
-// the last version it has seen, tells of every write once.
+// A watch that breaks again and again while boxes are written, and that each time continues at another server from its last
+// resource version, has every write once.
 func TestAWatchResumesWhereItBrokeOff(t *testing.T) {
 	t.Parallel()
 	backend := newBackend(t)
@@ -73,7 +73,7 @@ func TestAWatchGoesOnFromAList(t *testing.T) {
 	expectEvent(t, watcher, watch.Added, mail)
 }
 
-// Who has been away for too long is told, and has to list again. A server remembers what happened since it was started.
+// A client that was away for too long gets an error, and must list again. A server remembers the changes since its start.
 func TestAWatchFromLongAgoExpires(t *testing.T) {
 	t.Parallel()
 	backend := newBackend(t)

@@ -125,7 +125,7 @@ func TestOrphanedStacksGo(t *testing.T) {
 	expectGone(ctx, t, stacks)
 }
 
-// There may be no controller any more that would delete the components in order.
+// There may no longer be a controller that deletes the components in order.
 func TestStacksGoThatAreNoLongerDeletedInOrder(t *testing.T) {
 	t.Parallel()
 	ctx := genericapirequest.WithNamespace(t.Context(), metav1.NamespaceDefault)

@@ -32,8 +32,8 @@ import (
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
-// DiffREST is the diff subresource: a List of what the diff subresource of each box says when the box is as the stack asks for,
-// and after them come the boxes that it asks for no more. What leads outside is not compared.
+// DiffREST is the diff subresource. It returns a List with the diff of each box with the spec from the stack, and after them the
+// boxes that the stack no longer has. It does not compare external components.
 type DiffREST struct {
 	scheme *runtime.Scheme
 	store  *genericregistry.Store
@@ -55,7 +55,7 @@ func (*DiffREST) New() runtime.Object { return &model.ModelStack{} }
 // Destroy does nothing: the underlying store belongs to REST.
 func (*DiffREST) Destroy() {}
 
-// ProducesMIMETypes returns none beside those of every resource.
+// ProducesMIMETypes returns no types in addition to the types of every resource.
 func (*DiffREST) ProducesMIMETypes(string) []string { return nil }
 
 // ProducesObject returns a List, whatever the verb.

@@ -109,7 +109,7 @@ func create(t *testing.T, storage *Storage, stack *model.ModelStack) *model.Mode
 	return created.(*model.ModelStack)
 }
 
-// items are those of a List.
+// items returns the items of a List.
 func items(t *testing.T, list runtime.Object) []*unstructured.Unstructured {
 	t.Helper()
 	var objects []*unstructured.Unstructured

@@ -23,8 +23,9 @@ import (
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
-// RenderREST is the render subresource: the children that a stack asks for, as a List, each exactly as the controller applies it.
-// It is of the stored stack, or of one that is sent and not stored. What its boxes become, they say themselves.
+// RenderREST is the render subresource. It returns a List of the children of a stack, each exactly as the controller applies it. It
+// renders the stored stack, or a stack in the request, which is not stored. The children of the boxes are in the render subresource
+// of each box.
 type RenderREST struct {
 	store  *genericregistry.Store
 	getBox modelstack.GetBox
@@ -42,7 +43,7 @@ func (*RenderREST) New() runtime.Object { return &model.ModelStack{} }
 // Destroy does nothing: the underlying store belongs to REST.
 func (*RenderREST) Destroy() {}
 
-// ProducesMIMETypes returns none beside those of every resource.
+// ProducesMIMETypes returns no types in addition to the types of every resource.
 func (*RenderREST) ProducesMIMETypes(string) []string { return nil }
 
 // ProducesObject returns a List, whatever the verb.

@@ -35,7 +35,7 @@ type Storage struct {
 }
 
 // NewStorage returns stores that share one connection to the storage backend. boxes and diff are the store of boxes and their
-// subresource, and config has what the subresources of stacks share with those of boxes.
+// subresource. config has what the subresources of stacks share with the subresources of boxes.
 func NewStorage(scheme *runtime.Scheme, optsGetter generic.RESTOptionsGetter, boxes *modelboxstorage.REST, diff *modelboxrest.DiffREST, config modelboxrest.Config) (*Storage, error) {
 	getBox := getFromCache(boxes)
 	strategy := modelstack.NewStrategy(scheme, boxes.Strategy(), getBox)

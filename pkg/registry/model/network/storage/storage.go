@@ -75,7 +75,7 @@ type REST struct {
 	*resource.REST
 }
 
-// GetFromCache returns the network as the watch cache of the store has it, possibly that of a moment ago.
+// GetFromCache returns the network in the watch cache of the store, which can be a moment old.
 func (r *REST) GetFromCache(ctx context.Context, namespace, name string) (*model.Network, error) {
 	object, err := r.Get(genericapirequest.WithNamespace(ctx, namespace), name, &metav1.GetOptions{ResourceVersion: "0"})
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *REST) GetFromCache(ctx context.Context, namespace, name string) (*model
 	return object.(*model.Network), nil
 }
 
-// Delete deletes a network, or lets it go when no box uses it any more, and tells the user which do.
+// Delete deletes a network. If boxes use it, the network is deleted when no box uses it, and a warning names the boxes.
 func (r *REST) Delete(ctx context.Context, name string, deleteValidation rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	object, isDeleted, err := r.Store.Delete(ctx, name, deleteValidation, options)
 	if deleted, ok := object.(*model.Network); ok && err == nil && !isDeleted {
