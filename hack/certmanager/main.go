@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command cert-manager is as much of cert-manager as issues certificates in a cluster by itself: the controllers of
-// certificates, of self-signed and CA issuers, and the cainjector for APIServices. It is for the tests of pkg/e2e, and takes
-// the cluster from KUBECONFIG.
+// Command cert-manager has the parts of cert-manager that issue certificates without services outside of the cluster: the
+// controllers of certificates, of self-signed and CA issuers, and the cainjector for APIServices. It is for the tests of pkg/e2e,
+// and uses the cluster of KUBECONFIG.
 package main
 
 import (

@@ -134,7 +134,7 @@ func (s *series) highest() float64 {
 	return highest
 }
 
-// points are those of a line. What is no number, such as the quantile of nothing, is left out.
+// points returns the points of a line. It leaves out values that are not a number, such as the quantile of nothing.
 func (s *series) points() plotter.XYs {
 	var points plotter.XYs
 	for _, at := range s.values {

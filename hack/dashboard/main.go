@@ -85,7 +85,7 @@ func run(ctx context.Context, file, address, job string, since time.Duration, ou
 	return draw(drawn, interval, output)
 }
 
-// queryPanel returns the lines of a panel, and tells of queries that have none.
+// queryPanel returns the lines of a panel, and reports queries without a line.
 func queryPanel(ctx context.Context, client prometheusv1.API, p *panel, job string, interval prometheusv1.Range) ([]series, error) {
 	var lines []series
 	for _, target := range p.Targets {

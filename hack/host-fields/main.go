@@ -27,7 +27,7 @@ const oldest = 33
 // module has the types.
 const module = "k8s.io/api"
 
-// packages are those of the module that children are of.
+// packages are the packages of the module with the types of children.
 var packages = []string{"apps/v1", "autoscaling/v2", "core/v1", "networking/v1", "policy/v1"}
 
 func main() {
@@ -63,7 +63,7 @@ func run() error {
 	return nil
 }
 
-// newestMinor is that of the module which the product is built with.
+// newestMinor is the minor version of the module that the product is built with.
 func newestMinor() (int, error) {
 	output, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", module).Output()
 	if err != nil {

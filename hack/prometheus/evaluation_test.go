@@ -28,8 +28,8 @@ func newEngine() *promql.Engine {
 	})
 }
 
-// evaluation evaluates rules as a Prometheus does, which writes what they say as series: those of records, and of alerts the
-// series ALERTS.
+// evaluation evaluates rules like a Prometheus, which writes the results as series: the series of recording rules, and the series
+// ALERTS for alerts.
 type evaluation struct {
 	t      *testing.T
 	engine *promql.Engine

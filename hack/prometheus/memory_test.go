@@ -43,7 +43,7 @@ func (s sample) Copy() chunks.Sample         { return s }
 
 func newMemory() *memory { return &memory{series: map[string]*storedSeries{}} }
 
-// add appends a number to a series. Time goes on from each to the next.
+// add appends a number to a series. The time advances with each number.
 func (m *memory) add(series labels.Labels, at time.Time, value float64) {
 	key := series.String()
 	if m.series[key] == nil {

@@ -77,7 +77,7 @@ func (r release) read(t *testing.T, name string) []byte {
 	return data
 }
 
-// writeChecksums writes the checksums of all files except those of the signature, as sha256sum does.
+// writeChecksums writes the checksums of all files except for the files of the signature, like sha256sum.
 func (r release) writeChecksums(t *testing.T) {
 	t.Helper()
 	var sums strings.Builder

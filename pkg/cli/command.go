@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the plugin of kubectl for boxes. Each of its commands is a package of its own, built as those of kubectl are:
+// Package cli is the plugin of kubectl for boxes. Each command is a separate package with the structure of the commands of kubectl:
 // options with Complete, Validate and Run.
 package cli
 

@@ -26,7 +26,7 @@ type commandTest struct {
 	arguments []string
 	// file is the content of a file that --filename names, none where it is empty.
 	file string
-	// answers are those of the cluster, in place of those of the other tests of the command.
+	// answers are the responses of the cluster, in place of the responses for the other tests of the command.
 	answers map[string]runtime.Object
 	warning string
 	// output are the lines of the output, in any order.

@@ -105,7 +105,7 @@ func TestRolloutStatus(t *testing.T) {
 	}, stored(newBox("web"), progressing, pulling, balanced, unapplied, failed, paused, shop), map[string]runtime.Object{"GET modelboxes/web/history": history})
 }
 
-// TestRolloutCommands expects those of kubectl, each as what it is in the plugin.
+// TestRolloutCommands expects the commands of kubectl, each with its meaning in the plugin.
 func TestRolloutCommands(t *testing.T) {
 	web := newBox("web")
 	web.Spec.Paused = true

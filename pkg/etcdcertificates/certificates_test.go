@@ -58,7 +58,7 @@ func renew(t *testing.T, c *Certificates, now time.Time) {
 	}
 }
 
-// verify fails the test unless the certificate is trusted for that usage by those who trust the CA beside it.
+// verify fails the test unless clients that trust the CA trust the certificate for the usage.
 func verify(t *testing.T, data map[string][]byte, host string, usage x509.ExtKeyUsage, now time.Time) {
 	t.Helper()
 	certificates, err := certutil.ParseCertsPEM(data["tls.crt"])

@@ -42,7 +42,7 @@ var introduced = sync.OnceValue(func() map[Field]string {
 // supported one has it.
 func (f Field) IntroducedIn() string { return introduced()[f] }
 
-// jsonField is a field of a struct as JSON has it: those of embedded structs are fields of the outer one.
+// jsonField is a field of a struct in JSON. The fields of embedded structs are fields of the outer struct.
 type jsonField struct {
 	Field
 	valueType reflect.Type

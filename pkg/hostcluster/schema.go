@@ -44,7 +44,7 @@ func documentOf(version schema.GroupVersion) string {
 	return "apis/" + version.String()
 }
 
-// definitions are those of an OpenAPI document, of which nothing but the names of properties is read.
+// definitions are the definitions of an OpenAPI document. Only the names of properties are read.
 type definitions map[string]struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 }

@@ -22,10 +22,10 @@ const NamespaceLabel = "namespace"
 // maxSelectors is how many selectors a query may have. Each gets a matcher, which may be longer than the selector itself.
 const maxSelectors = 50
 
-// exampleHash stands for the hashes in a query that is validated.
+// exampleHash replaces the hashes in a query that is validated.
 const exampleHash = "5d8f7c9b6"
 
-// Hashes are what the placeholders of a query stand for.
+// Hashes replace the placeholders of a query.
 type Hashes struct {
 	Stable, Canary string
 }

@@ -41,10 +41,10 @@ var (
 	CRD          = API{Name: "CRD", GroupVersion: definition.GroupVersion, MediaType: runtime.ContentTypeJSON}
 )
 
-// Kind is that of a box in the API.
+// Kind is the kind of boxes in the API.
 func (a API) Kind() schema.GroupVersionKind { return a.GroupVersion.WithKind("ModelBox") }
 
-// scheme knows the Go types of boxes as those of the API.
+// scheme has the Go types of boxes as the types of the API.
 func (a API) scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	scheme.AddKnownTypes(a.GroupVersion, &modelv1.ModelBox{}, &modelv1.ModelBoxList{})

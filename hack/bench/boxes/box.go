@@ -15,7 +15,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// Image is that of a box at first.
+// Image is the first image of a box.
 const Image = "registry.example.com/shop/web:1.4.2"
 
 // New returns a box as applications have them, of some 1.5 KB as JSON, without pods.

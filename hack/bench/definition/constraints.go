@@ -14,7 +14,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// defaults are those of boxes that do not depend on other fields.
+// defaults are the defaults of boxes that do not depend on other fields.
 var defaults = []struct {
 	path  string
 	value any

@@ -15,10 +15,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// GroupVersion is another one than that of boxes, so that both live side by side.
+// GroupVersion differs from the group and version of boxes, so that a cluster can serve both.
 var GroupVersion = schema.GroupVersion{Group: "crd.bench.model.github.com", Version: "v1"}
 
-// Name is that of the definition.
+// Name is the name of the definition.
 var Name = "modelboxes." + GroupVersion.Group
 
 // New returns the definition of custom resources like boxes, of which published is the schema with all references
@@ -60,7 +60,7 @@ func New(published *spec.Schema) (*apiextensionsv1.CustomResourceDefinition, err
 	}, nil
 }
 
-// columns are those of boxes, as far as a path can say them.
+// columns are the columns of boxes that a path can express.
 var columns = []apiextensionsv1.CustomResourceColumnDefinition{
 	{Name: "Ready", Type: "integer", JSONPath: ".status.readyReplicas"},
 	{Name: "Up-To-Date", Type: "integer", JSONPath: ".status.updatedReplicas"},

@@ -17,8 +17,8 @@ type Rule struct {
 
 const exactlyOneHandler = "[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].filter(given, given).size() == 1"
 
-// Rules are those of the rules for boxes that depend on several fields, or on what was before, and that CEL can say at a cost
-// that the API server takes.
+// Rules are the rules for boxes that depend on several fields or on the old object, and that CEL can express at a cost that the API
+// server accepts.
 var Rules = []Rule{
 	{"", "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$') && self.metadata.name.size() <= 63",
 		"metadata.name must be a DNS-1035 label"},

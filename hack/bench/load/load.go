@@ -19,7 +19,7 @@ import (
 // Outcome is what came of it.
 type Outcome struct {
 	Took time.Duration
-	// Latency is that of each time, in microseconds.
+	// Latency is the latency of each request, in microseconds.
 	Latency *hdrhistogram.Histogram
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// Command is that of this program that is the operator.
+	// Command is the subcommand of this program that runs the operator.
 	Command = "operator"
 	// StartedLine is what it prints when it works.
 	StartedLine = "the operator works"
@@ -24,8 +24,8 @@ const (
 	ProcessName = "operator"
 )
 
-// Start runs the operator as a process of the control plane until stop is called, and returns when it works. The kubeconfig is
-// that of the control plane, and Started is not called.
+// Start runs the operator as a process of the control plane until stop is called, and returns when it works. It uses the kubeconfig
+// of the control plane, and does not call Started.
 func Start(ctx context.Context, bed *testbed.Testbed, options Options) (stop func() error, err error) {
 	self, err := os.Executable()
 	if err != nil {

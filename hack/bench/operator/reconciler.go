@@ -30,8 +30,7 @@ type Reconciler struct {
 	Scheme *runtime.Scheme
 }
 
-// Reconcile creates the children of a box where they are missing, and replaces their specs where that of the box is another
-// one than it was.
+// Reconcile creates missing children of a box, and replaces their specs if the spec of the box has changed.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	box := &modelv1.ModelBox{}
 	if err := r.Get(ctx, request.NamespacedName, box); err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Usage is what a process has taken so far.
 type Usage struct {
-	// PID is that of the process.
+	// PID is the process ID.
 	PID int
 	CPU time.Duration
 	// Resident is the memory that it has now, Peak the most that it has had since the peak was reset; in bytes.
@@ -51,7 +51,7 @@ func ResetPeak(pid int) error {
 	return nil
 }
 
-// Usages are those of several processes, by their names.
+// Usages are the usages of several processes, by name.
 type Usages map[string]Usage
 
 // CPUSince returns how many seconds of CPU each process has used since then. A process that was not there then has used all of

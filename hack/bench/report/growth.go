@@ -54,8 +54,7 @@ func growthPlot(s *result.Scenario, figure result.Figure) (*plot.Plot, error) {
 	return p, nil
 }
 
-// growth returns the median of a figure for each number of objects. What is not above nothing has no place on a logarithmic
-// axis.
+// growth returns the median of a figure for each number of objects. A logarithmic axis has no place for figures of 0.
 func growth(s *result.Scenario, contestant, figure string) plotter.XYs {
 	bySize := map[int][]float64{}
 	for _, m := range s.Measurements {

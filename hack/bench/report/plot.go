@@ -24,7 +24,7 @@ const (
 	plotHeight = 8 * vg.Centimeter
 )
 
-// contestantColors can be told apart by everybody, and in print.
+// contestantColors differ for people with color blindness, and in print.
 var contestantColors = []color.Color{
 	color.RGBA{R: 0x00, G: 0x72, B: 0xb2, A: 0xff},
 	color.RGBA{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff},
@@ -63,7 +63,7 @@ func drawPlots(dir string, r *result.Result) (map[string][]plotFile, error) {
 	return drawn, nil
 }
 
-// save draws a plot, if there is one, into the folder and adds it to those of the scenario.
+// save draws a plot, if there is one, into the folder, and adds it to the plots of the scenario.
 func save(drawn map[string][]plotFile, dir, scenario, of string, p *plot.Plot) error {
 	if p == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Format is that of the files that this program writes and reads.
+// Format is the format of the files that this program writes and reads.
 const Format = 1
 
 // Result is all that one run has measured.
@@ -109,7 +109,7 @@ type Measurement struct {
 	Values map[string]float64 `json:"values"`
 	// CPU is the seconds of CPU that each process of the control plane has used.
 	CPU map[string]float64 `json:"cpuSeconds,omitempty"`
-	// Latency is that of each request, in microseconds, as HdrHistogram encodes it.
+	// Latency is the latency of each request, in microseconds, as HdrHistogram encodes it.
 	Latency string `json:"latency,omitempty"`
 }
 

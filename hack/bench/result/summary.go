@@ -32,12 +32,12 @@ func Summarize(values []float64) Summary {
 	}
 }
 
-// Cases are those of the scenario, in the order in which they were first measured.
+// Cases are the cases of the scenario, in the order in which they were first measured.
 func (s *Scenario) Cases() []string {
 	return s.distinct(func(m *Measurement) string { return m.Case })
 }
 
-// Contestants are those of a case, in the order in which they were first measured.
+// Contestants are the contestants of a case, in the order in which they were first measured.
 func (s *Scenario) Contestants(of string) []string {
 	return s.distinct(func(m *Measurement) string {
 		if m.Case != of {
@@ -66,9 +66,9 @@ func (s *Scenario) Summary(of, contestant, figure string) Summary {
 	return Summarize(values)
 }
 
-// Ratio returns what all rounds say about a figure of ours divided by that of the peer in the same round, which was measured
-// right before or after: what the machine did else at the time concerns both. Rounds in which the peer has nothing, or less, have
-// no ratio.
+// Ratio returns the ratios of our figure to the figure of the peer in the same round, over all rounds. Both were measured one
+// directly after the other, so that other load on the machine affects both. A round in which the figure of the peer is not above 0
+// has no ratio.
 func (s *Scenario) Ratio(of string, comparison Comparison, figure string) Summary {
 	peer := s.byRound(of, comparison.Peer, figure)
 	var ratios []float64

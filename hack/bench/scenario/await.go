@@ -17,9 +17,9 @@ import (
 // watchFunc begins to watch objects, of some namespaces at least.
 type watchFunc func(ctx context.Context) (watch.Interface, error)
 
-// await watches the objects of some namespaces. The channel gets nil as soon as so many of them are ready, or why that is not
-// going to happen. Became, which may be nil, is told each of them right when it is ready for the first time. A server may end a
-// watch at any time, such as that of a client which does not keep up: it is begun again then, and first tells what there is.
+// await watches the objects of some namespaces. It sends nil to the channel when the wanted number of them is ready, or an error.
+// It calls became, which may be nil, with each object when it is ready for the first time. A server can end a watch at any time,
+// for example if the client is too slow. The watch then begins again, with the existing objects first.
 func await[T client.Object](
 	ctx context.Context, begin watchFunc, namespaces []string, want int, isReady func(T) bool, became func(types.NamespacedName),
 ) (<-chan error, error) {

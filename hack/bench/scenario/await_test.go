@@ -30,7 +30,7 @@ func TestAwait(t *testing.T) {
 	isReady := func(box *modelv1.ModelBox) bool { return !strings.HasSuffix(box.Spec.Name, "?") }
 	for _, row := range []struct {
 		name string
-		// events are those of one watch, and of the one that is begun when it ends.
+		// events are the events of one watch, and of the watch that begins when it ends.
 		events, eventsAgain events
 		wantNames           []string
 		wantError           string

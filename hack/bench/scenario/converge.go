@@ -92,7 +92,7 @@ type controllers struct {
 	create func(ctx context.Context, bed *testbed.Testbed, api boxes.API, stored []*modelv1.ModelBox) error
 }
 
-// converging is one who takes part, and measures a turn of itself.
+// converging is a contestant that measures its own turn.
 type converging interface {
 	measure(ctx context.Context, r *runner.Run, round int, turn string) error
 }

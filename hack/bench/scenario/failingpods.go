@@ -28,8 +28,8 @@ type failure struct {
 	after func(age time.Duration) *corev1.ContainerStatus
 }
 
-// failures are those that can be told apart by a status. The kubelet makes such a status of an image that does not exist, and of a
-// container that ends at once. A pod whose status says nothing never gets ready.
+// failures are the failures that a status shows. The kubelet writes such a status for an image that does not exist, and for a
+// container that ends at once. A pod without such a status is never ready.
 var failures = []failure{
 	{"bad image", func(time.Duration) *corev1.ContainerStatus {
 		return &corev1.ContainerStatus{State: waitingFor("ImagePullBackOff", "Back-off pulling image")}

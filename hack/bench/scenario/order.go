@@ -18,7 +18,7 @@ type order struct {
 	// waitsFor is how many others each one still waits for, and dependents are those that wait for it.
 	waitsFor   []int
 	dependents [][]int
-	// free are those that wait for nothing any more. There is room for all of them.
+	// free are the objects that no longer wait. The channel has room for all of them.
 	free chan int
 }
 

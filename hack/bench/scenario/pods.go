@@ -159,7 +159,7 @@ func isAvailable(deployment *appsv1.Deployment) bool {
 		status.UpdatedReplicas == replicas && status.Replicas == replicas && status.AvailableReplicas == replicas
 }
 
-// expectPods checks that there are the pods that a status tells of.
+// expectPods checks that the pods in a status exist.
 func expectPods(ctx context.Context, bed *testbed.Testbed, namespaces []string, want int) error {
 	there, ready := 0, 0
 	for _, namespace := range namespaces {

@@ -20,8 +20,8 @@ type serverRequests struct {
 	writes, reads float64
 }
 
-// countRequests asks the API servers. Those of boxes count where they are served, those of custom resources and children at
-// kube-apiserver. What the controller manager writes as the status of a Deployment does not count.
+// countRequests asks the API servers. Requests for boxes count at their server, and requests for custom resources and children at
+// kube-apiserver. The status of a Deployment, which the controller manager writes, does not count.
 func countRequests(ctx context.Context, bed *testbed.Testbed) (requestCount, error) {
 	return countRequestsOf(ctx, bed, map[string][]map[string]string{
 		testbed.APIServer: {

@@ -28,7 +28,7 @@ const (
 )
 
 const (
-	// resyncPeriod is longer than a restart takes, so that the two can be told apart.
+	// resyncPeriod is longer than a restart takes, so that a resync is not taken for a restart.
 	resyncPeriod = 15 * time.Second
 	// lookedTimeout is how long the server may take to look at every box.
 	lookedTimeout = 5 * time.Minute
@@ -69,7 +69,7 @@ type restarted struct {
 	others []string
 	// restart starts it again, after it has ended. It returns how long the new process has been there.
 	restart func(ctx context.Context) (age time.Duration, err error)
-	// stop ends it so that nothing else is disturbed by it. Nil: it does not run, or goes on.
+	// stop ends it so that it does not disturb other measurements. It is nil if it does not run, or must continue.
 	stop func() error
 	// looks returns how often it has looked at a box since its start. Nil: it does not say.
 	looks func(ctx context.Context) (float64, error)

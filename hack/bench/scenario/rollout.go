@@ -105,7 +105,7 @@ type release struct {
 	isManual bool
 }
 
-// releaser is one who rolls new versions out.
+// releaser rolls new versions out.
 type releaser interface {
 	// create creates the applications, and returns when all of their pods are available.
 	create(ctx context.Context, stored []*modelv1.ModelBox, of release, deadline time.Duration) error

@@ -162,7 +162,7 @@ func (s *stage) each(ctx context.Context, do func(context.Context, *modelv1.Mode
 	return err
 }
 
-// outcomes returns those of some applications.
+// outcomes returns the outcomes of some applications.
 func (s *stage) outcomes(include func(application int) bool) []outcome {
 	var outcomes []outcome
 	for i, box := range s.stored {

@@ -40,7 +40,7 @@ func Named(names []string) ([]*runner.Scenario, error) {
 	return named, nil
 }
 
-// Names are those of all scenarios.
+// Names are the names of all scenarios.
 func Names() []string {
 	var names []string
 	for _, scenario := range All {

@@ -62,7 +62,7 @@ func newDisruption(image string, pods int, began time.Time) *disruption {
 	return &disruption{image: image, pods: pods, began: began, fewest: pods}
 }
 
-// observe is told what there is from then on.
+// observe is called with the objects from then on.
 func (d *disruption) observe(at time.Time, now census) {
 	ready := now.allReady()
 	d.fewest = min(d.fewest, ready)
@@ -85,7 +85,7 @@ func (d *disruption) isOver() bool { return !d.over.IsZero() }
 
 // application is one whose pods and endpoints are watched.
 type application struct {
-	// images are those of all pods that there ever were, and pods those that exist.
+	// images are the images of all pods that ever existed, and pods are the pods that exist.
 	images map[string]string
 	pods   map[string]*corev1.Pod
 	// ready are the pods that each EndpointSlice has as ready endpoints.

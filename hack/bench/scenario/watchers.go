@@ -257,7 +257,7 @@ func sentPatch(at time.Time) []byte {
 	return fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%s%d%s"}}}`, sentAnnotation, sentMark, at.UnixNano(), sentEnd)
 }
 
-// sentAt returns when the write was due that an event tells of.
+// sentAt returns when the write of an event was due.
 func sentAt(event []byte) (time.Time, bool) {
 	_, rest, found := bytes.Cut(event, []byte(sentMark))
 	if !found {
@@ -271,7 +271,7 @@ func sentAt(event []byte) (time.Time, bool) {
 	return time.Unix(0, nanoseconds), err == nil
 }
 
-// expect forgets all deliveries, and those of earlier writes that are yet to come.
+// expect forgets all deliveries, including later deliveries of earlier writes.
 func (a *audience) expect() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -40,7 +40,7 @@ type resourceAction struct {
 	IconClass string `json:"iconClass"`
 }
 
-// ignoredDifferences are those of a kind as Argo CD reads them.
+// ignoredDifferences are the ignored differences of a kind as Argo CD reads them.
 type ignoredDifferences struct {
 	JSONPointers          []string `json:"jsonPointers"`
 	JQPathExpressions     []string `json:"jqPathExpressions"`
@@ -61,7 +61,8 @@ func TestArgoCDHealth(t *testing.T) {
 	}
 }
 
-// TestArgoCDHealthOfLastingReasons has those of the condition Applied after which the controller of a box sets Stalled too.
+// TestArgoCDHealthOfLastingReasons tries the reasons of the condition Applied with which the controller of a box sets Stalled as
+// well.
 func TestArgoCDHealthOfLastingReasons(t *testing.T) {
 	script := argoCDSettings(t)[customizations+"health.model.github.com_Network"]
 	for reason, want := range map[string]string{

@@ -92,7 +92,7 @@ func evaluateForFlux(t *testing.T, expression string, object map[string]any) boo
 	return result
 }
 
-// fluxHealthChecks returns those of the example, by kind.
+// fluxHealthChecks returns the health checks of the example, by kind.
 func fluxHealthChecks(t *testing.T) map[string]healthCheck {
 	t.Helper()
 	var kustomization struct {

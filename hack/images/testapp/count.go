@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// lastLines are written when the application is told to stop.
+// lastLines is the number of lines that the application writes when it gets SIGTERM.
 const lastLines = 100
 
 // count writes "line 1" and so on, one each interval, until there are as many as atMost says, or without it until it is told to stop:

@@ -20,8 +20,7 @@ import (
 // PollInterval is how often Await looks.
 const PollInterval = 200 * time.Millisecond
 
-// Await polls until check is true, and says at last what it was told was in the way: its error names both what is waited for and
-// the obstacle.
+// Await polls until check returns true. Its error names what it waited for, and the last obstacle that check returned.
 func Await(ctx context.Context, timeout time.Duration, what string, check func(context.Context) (done bool, obstacle string, err error)) error {
 	var obstacle string
 	err := wait.PollUntilContextTimeout(ctx, PollInterval, timeout, true, func(ctx context.Context) (done bool, err error) {

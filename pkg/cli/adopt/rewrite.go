@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package adopt changes the pod template of a Deployment without replacing its pods, as the Deployment controller itself once
-// did to add labels: the Deployment is paused, its ReplicaSet and its pods get the labels, the Deployment its template, the
-// ReplicaSet the very same one, and the Deployment goes on. For its controller, nothing has to be rolled out.
+// Package adopt changes the pod template of a Deployment without replacing its pods, as the Deployment controller itself once did
+// to add labels. It pauses the Deployment, adds the labels to its ReplicaSet and its pods, writes the same template to the
+// Deployment and to the ReplicaSet, and resumes the Deployment. The controller of the Deployment then has nothing to roll out.
 package adopt
 
 import (
@@ -49,7 +49,7 @@ func Patch(uid types.UID, fields map[string]any) ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// SetPaused pauses a Deployment, or lets it go on, and returns when its controller knows.
+// SetPaused pauses or resumes a Deployment, and returns when its controller has observed this.
 func (r *Rewriter) SetPaused(ctx context.Context, deployment *appsv1.Deployment, paused bool) error {
 	if deployment.Spec.Paused != paused {
 		data, err := Patch(deployment.UID, map[string]any{"spec": map[string]any{"paused": paused}})
@@ -188,8 +188,8 @@ func isLabelled(labels map[string]string, patch map[string]any) bool {
 	return true
 }
 
-// Resume lets a paused Deployment go on with its ReplicaSet, as soon as its controller takes that for the one of its template.
-// Otherwise it would start another one.
+// Resume resumes a paused Deployment when its controller takes the ReplicaSet for the ReplicaSet of its template. Otherwise, the
+// controller would create another ReplicaSet.
 func (r *Rewriter) Resume(ctx context.Context, deployment *appsv1.Deployment) error {
 	deployment, err := r.awaitDeployment(ctx, deployment, func(d *appsv1.Deployment) (bool, string) {
 		return IsRolledOut(d), "the Deployment controller has not observed the pod template of the ReplicaSet"

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// withoutHash returns the template without the label that the Deployment controller adds to that of a ReplicaSet.
+// withoutHash returns the template without the label that the Deployment controller adds to the template of a ReplicaSet.
 func withoutHash(template *corev1.PodTemplateSpec) *corev1.PodTemplateSpec {
 	template = template.DeepCopy()
 	delete(template.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
@@ -98,8 +98,8 @@ func Defer(from, to *corev1.PodSpec) []string {
 	return deferred
 }
 
-// deferPorts is about declared ports: one that is not declared can be reached as well, its name is for those who name it, and their
-// order means nothing. One of the node is not among them.
+// deferPorts is about declared ports. A port that is not declared can be reached as well, only references use the name of a port,
+// and the order of ports has no meaning. Host ports are excluded.
 func deferPorts(from, to *corev1.Container) bool {
 	isDeferred := false
 	left := slices.Clone(from.Ports)

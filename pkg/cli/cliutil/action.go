@@ -29,7 +29,7 @@ type Action struct {
 
 	// FieldManager owns what is changed.
 	FieldManager string
-	// DryRun is that of kubectl, none for a command without the flag.
+	// DryRun is the dry-run strategy of kubectl, none for a command without the flag.
 	DryRun cmdutil.DryRunStrategy
 	// PrintFlags print the boxes and stacks, with what has been done.
 	PrintFlags *genericclioptions.PrintFlags

@@ -41,8 +41,8 @@ func isType(argument string) bool {
 	return !slices.ContainsFunc(strings.Split(argument, ","), func(name string) bool { return resourceOf(name) == "" })
 }
 
-// Arguments returns arguments as kubectl's commands take them: a name without a type is that of a box. Like there, "TYPE NAME..."
-// and "TYPE/NAME" are both possible.
+// Arguments returns arguments in the form of the commands of kubectl. A name without a type is the name of a box. As in kubectl,
+// "TYPE NAME..." and "TYPE/NAME" are both possible.
 func Arguments(arguments []string) []string {
 	if len(arguments) > 0 && isType(arguments[0]) {
 		return arguments

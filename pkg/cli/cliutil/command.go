@@ -13,7 +13,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
-// Options are those of a command, with the steps that commands of kubectl have.
+// Options are the options of a command, with the steps of the commands of kubectl.
 type Options interface {
 	// Complete takes the arguments, and what the command line says of the cluster.
 	Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []string) error

@@ -35,7 +35,7 @@ func CompleteNames(f cmdutil.Factory) CompleteFunc {
 	}
 }
 
-// CompleteName completes the first argument, the name of a box. What follows is not completed.
+// CompleteName completes the first argument, the name of a box. It does not complete further arguments.
 func CompleteName(f cmdutil.Factory) CompleteFunc {
 	return func(_ *cobra.Command, arguments []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(arguments) > 0 {
@@ -49,8 +49,8 @@ func CompleteName(f cmdutil.Factory) CompleteFunc {
 	}
 }
 
-// CompleteNamesAndContainers completes as CompleteNames does, and after names of boxes and stacks also those of their containers, each
-// with "=" for the image that follows.
+// CompleteNamesAndContainers completes like CompleteNames. After names of boxes and stacks, it also completes the names of their
+// containers, each with "=" for the image that follows.
 func CompleteNamesAndContainers(f cmdutil.Factory) CompleteFunc {
 	complete := CompleteNames(f)
 	return func(cmd *cobra.Command, arguments []string, toComplete string) ([]string, cobra.ShellCompDirective) {

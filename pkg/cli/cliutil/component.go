@@ -99,7 +99,7 @@ func Components(ctx context.Context, client versioned.Interface, stack *modelv1.
 	return components, nil
 }
 
-// WithComponents returns the boxes, and those of the components of the stacks, each once.
+// WithComponents returns the boxes, and the boxes of the components of the stacks, each once.
 func WithComponents(ctx context.Context, client versioned.Interface, objects *Objects) ([]*modelv1.ModelBox, error) {
 	selected, seen := slices.Clone(objects.Boxes), map[types.UID]bool{}
 	for _, stack := range objects.Stacks {

@@ -13,14 +13,15 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// containers are those of some boxes as those of one pod, with what takes each back to where it is from.
+// containers are the containers of some boxes as the containers of one pod, with functions that write each back to its box.
 type containers struct {
 	spec  corev1.PodSpec
 	store []func()
 }
 
-// updatePodSpec changes the containers of a box, or of all components of a stack, and those of any other object as the function
-// does. In a stack the main container of a component has the name of the component, and any other one "COMPONENT/CONTAINER".
+// updatePodSpec changes the containers of a box, or of all components of a stack, with the function. It changes the pod spec of any
+// other object like the function of kubectl. In a stack, the main container of a component has the name of the component, and any
+// other container has the name "COMPONENT/CONTAINER".
 func updatePodSpec(others polymorphichelpers.UpdatePodSpecForObjectFunc) polymorphichelpers.UpdatePodSpecForObjectFunc {
 	return func(object runtime.Object, change func(*corev1.PodSpec) error) (bool, error) {
 		found := &containers{}

@@ -19,8 +19,8 @@ import (
 
 // RegisterTypes makes the commands in kubectl's packages work on boxes and stacks, in this process. It may be called repeatedly.
 //
-// kubectl decodes objects with a scheme of its own, port-forward with that of client-go, and asks functions in variables what is
-// particular to a kind.
+// kubectl decodes objects with its own scheme, and port-forward with the scheme of client-go. It calls functions in variables for
+// what depends on a kind.
 var RegisterTypes = sync.OnceFunc(func() {
 	utilruntime.Must(modelv1.AddToScheme(scheme.Scheme))
 	utilruntime.Must(modelv1.AddToScheme(clientgoscheme.Scheme))

@@ -29,7 +29,7 @@ type Selection struct {
 	AllNamespaces bool
 	// Arguments are names, of boxes where they have no type.
 	Arguments []string
-	// Namespace is that of the command line.
+	// Namespace is the namespace of the command line.
 	Namespace string
 
 	enforceNamespace bool

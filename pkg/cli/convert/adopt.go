@@ -21,7 +21,7 @@ func (o *Options) rewriter() *adopt.Rewriter {
 	return &adopt.Rewriter{Client: o.client, FieldManager: fieldManager, Timeout: o.Timeout}
 }
 
-// adopt creates the box, which takes over the Deployment and its Service, and lets them go on with the pods that run.
+// adopt creates the box, which adopts the Deployment and its Service, and resumes the Deployment with its running pods.
 func (o *Options) adopt(ctx context.Context, c *conversion) error {
 	box, err := c.typed()
 	if err != nil {
@@ -38,7 +38,7 @@ func (o *Options) adopt(ctx context.Context, c *conversion) error {
 	return o.settle(ctx, created, c.live)
 }
 
-// settle waits until the box has taken over the Deployment, and lets that go on. Before is what it was.
+// settle waits until the box has adopted the Deployment, and resumes the Deployment. before is the former Deployment.
 func (o *Options) settle(ctx context.Context, box *modelv1.ModelBox, before *appsv1.Deployment) error {
 	client := o.boxes.ModelV1().ModelBoxes(box.Namespace)
 	_, err := adopt.AwaitApplied(ctx, client, o.Timeout, "box "+box.Name+" to adopt Deployment "+before.Name, box.Name)

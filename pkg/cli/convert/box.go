@@ -36,7 +36,7 @@ type conversion struct {
 
 	// box says what the Deployment and its Service are, as it is printed and created.
 	box *unstructured.Unstructured
-	// template is that of the Deployment as the box has it.
+	// template is the pod template of the Deployment, as the box renders it.
 	template *corev1.PodTemplateSpec
 	findings []finding
 }
@@ -174,8 +174,8 @@ func (c *conversion) setOverlay(ctx context.Context, box *modelv1.ModelBox, with
 	return nil
 }
 
-// difference returns what a strategic merge has to set in the one template to make it the other one. What it would have to take
-// out is not in it.
+// difference returns the strategic merge patch that sets the fields in which the second template differs from the first one. It
+// does not remove fields.
 func difference(from, to *corev1.PodTemplateSpec) (*corev1.PodTemplateSpec, error) {
 	before, err := json.Marshal(from)
 	if err != nil {

@@ -39,7 +39,7 @@ const fieldManager = "kubectl-modelbox-convert"
 
 const defaultTimeout = 2 * time.Minute
 
-// Options are those of the command.
+// Options are the options of the command.
 type Options struct {
 	genericiooptions.IOStreams
 

@@ -43,7 +43,7 @@ func (o *Options) addServices(ctx context.Context, c *conversion) error {
 	return nil
 }
 
-// podsOfOthers returns the pods that a Service selects and that are not those of the Deployment.
+// podsOfOthers returns the pods that a Service selects, except for the pods of the Deployment.
 func (o *Options) podsOfOthers(ctx context.Context, service *corev1.Service, live *appsv1.Deployment) ([]string, error) {
 	sets, err := o.rewriter().ReplicaSetsOf(ctx, live)
 	if err != nil {

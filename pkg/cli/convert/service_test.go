@@ -63,7 +63,7 @@ func TestSetPortsKeepsWhatAServiceIs(t *testing.T) {
 	}
 }
 
-// A field of Services that comes later must be one of a box, or be told of.
+// A later field of Services must be a field of boxes, or be reported.
 func TestEveryFieldOfAServiceIsKnown(t *testing.T) {
 	known := map[string]string{
 		"ClusterIPs": "stays", "Selector": "becomes that of the box", "ClusterIP": "", "Ports": "", "Type": "", "ExternalName": "", "ExternalIPs": "",

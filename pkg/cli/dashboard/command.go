@@ -42,7 +42,7 @@ const headerTimeout = 10 * time.Second
 //go:embed web/dist
 var page embed.FS
 
-// Options are those of the command.
+// Options are the options of the command.
 type Options struct {
 	genericiooptions.IOStreams
 

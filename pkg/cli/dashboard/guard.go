@@ -12,7 +12,7 @@ import (
 // tokenParameter is the parameter of the URL with the token.
 const tokenParameter = "token"
 
-// guard lets no request through but those of the browser that has opened the URL with the token.
+// guard accepts only requests of the browser that has opened the URL with the token.
 type guard struct {
 	// host is the address and the port that the page is served on.
 	host string

@@ -64,8 +64,8 @@ var requests = []string{
 	"POST /apis/model.github.com/v1/namespaces/NAMESPACE/modelstacks/{name}/restart",
 }
 
-// newAPI returns the proxy to a cluster, with the credentials of the configuration. It lets the requests of the page through and no
-// others: an answer that another program in the cluster can choose, such as that of a pod, would be a page of the same origin.
+// newAPI returns the proxy to a cluster, with the credentials of the configuration. It accepts only the requests of the page,
+// because a response that another program in the cluster can choose, such as a pod, would be a page of the same origin.
 func newAPI(config *rest.Config, namespace string) (http.Handler, error) {
 	// A server behind a gateway has a path.
 	handler, err := proxy.NewProxyHandler("/api", nil, config, keepalive, true)

@@ -58,7 +58,7 @@ type boxAttach struct {
 	pod      string
 }
 
-// Attach attaches with the options in the address, which is that of the pod.
+// Attach attaches with the options in the address of the pod.
 func (a *boxAttach) Attach(ofPod *url.URL, config *rest.Config, stdin io.Reader, stdout, stderr io.Writer, tty bool, sizes remotecommand.TerminalSizeQueue) error {
 	query := ofPod.Query()
 	query.Set("pod", a.pod)

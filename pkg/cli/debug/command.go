@@ -32,7 +32,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/debugcontainer"
 )
 
-// Options are those of the command.
+// Options are the options of the command.
 type Options struct {
 	genericiooptions.IOStreams
 
@@ -51,7 +51,7 @@ type Options struct {
 	Quiet bool
 	// FieldManager owns the container in the pods.
 	FieldManager string
-	// DryRun is that of kubectl. The server does it: no client knows what the cluster allows.
+	// DryRun is the dry-run strategy of kubectl. Only the server can do it, because no client knows what the cluster allows.
 	DryRun cmdutil.DryRunStrategy
 	// PrintFlags print the answer of the server.
 	PrintFlags *genericclioptions.PrintFlags
@@ -97,7 +97,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	return cmd
 }
 
-// AddFlags adds the flags, which are those of "kubectl debug" where that has them.
+// AddFlags adds the flags. A flag that "kubectl debug" has as well has the same name and meaning.
 func (o *Options) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Debug.Image, "image", o.Debug.Image, "Container image to use for the debug container.")
@@ -177,7 +177,7 @@ func (o *Options) connect(f cmdutil.Factory) (err error) {
 	return err
 }
 
-// Validate returns an error for flags that exclude each other. What the server is asked for it validates itself.
+// Validate returns an error for flags that exclude each other. The server validates the request.
 func (o *Options) Validate() error {
 	switch {
 	case o.Debug.Image == "":

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package diff is "kubectl modelbox diff": what an apply of boxes changes in what they have become, and what others have changed
-// there.
+// Package diff is "kubectl modelbox diff". It shows what an apply of boxes changes in their children, and what other field managers
+// have changed there.
 package diff
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
-// Options are those of the command.
+// Options are the options of the command.
 type Options struct {
 	genericiooptions.IOStreams
 	cliutil.Selection

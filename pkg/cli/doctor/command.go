@@ -33,7 +33,7 @@ const apiServiceName = "v1." + modelv1.GroupName
 // requestTimeout is how long a server may take to answer: one that hangs is not healthy.
 const requestTimeout = 10 * time.Second
 
-// Options are those of the command.
+// Options are the options of the command.
 type Options struct {
 	genericiooptions.IOStreams
 

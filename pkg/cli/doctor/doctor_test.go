@@ -304,7 +304,7 @@ modelbox_storage_shortage{reason="QuotaReached"} %s
 				ObjectMeta: metav1.ObjectMeta{Namespace: "modelbox-system", Name: "modelbox-apiserver"},
 				Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: host},
 			})
-			// Whenever the tests run, that of httptest is valid.
+			// The certificate of httptest is valid whenever the tests run.
 			o.clock = clocktesting.NewFakePassiveClock(listener.Certificate().NotBefore.Add(time.Hour))
 			expect(t, o.checkServers(t.Context()), row.want...)
 		})

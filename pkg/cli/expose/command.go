@@ -20,17 +20,17 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
-// Options are those of the command. What is empty is left as it is.
+// Options are the options of the command. An empty option does not change its field.
 type Options struct {
 	cliutil.Action
 
-	// Port is that of the Service.
+	// Port is the port of the Service.
 	Port int32
-	// Protocol is that of the port, TCP where it is empty.
+	// Protocol is the protocol of the port. Empty means TCP.
 	Protocol string
 	// TargetPort is the number or the name of the port of the pods.
 	TargetPort string
-	// Type is that of the Service.
+	// Type is the type of the Service.
 	Type string
 	// Hosts are the names by which an Ingress leads to the box, and Path is where.
 	Hosts []string

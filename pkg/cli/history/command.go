@@ -23,7 +23,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
-// Options are those of the command.
+// Options are the options of the command.
 type Options struct {
 	genericiooptions.IOStreams
 	cliutil.Selection

@@ -36,8 +36,8 @@ type containerLog struct {
 	container string
 }
 
-// printAsUser prints the logs of the pods that the box has now, with the rights of the user, as "kubectl logs" does. What cannot be
-// read does not keep the others from being printed.
+// printAsUser prints the logs of the current pods of the box with the permissions of the user, like "kubectl logs". If it cannot
+// read a log, it still prints the other ones.
 func (o *Options) printAsUser(ctx context.Context, source source, out io.Writer) error {
 	box := source.box
 	o.isSaid.Do(func() {

@@ -27,7 +27,7 @@ import (
 // selectorTail is how many lines there are of each log with a selector, as in kubectl.
 const selectorTail = 10
 
-// Options are those of the command.
+// Options are the options of the command.
 type Options struct {
 	genericiooptions.IOStreams
 	cliutil.Selection
@@ -91,7 +91,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	return cmd
 }
 
-// AddFlags adds the flags, which are those of kubectl logs as far as they mean something for boxes.
+// AddFlags adds the flags of kubectl logs that have a meaning for boxes.
 func (o *Options) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.Query.Pod, "pod", o.Query.Pod, "Print the logs of this pod of the box, instead of all its pods.")
@@ -149,7 +149,7 @@ func (o *Options) Complete(f cmdutil.Factory, cmd *cobra.Command, arguments []st
 	return nil
 }
 
-// Validate returns an error for flags that exclude each other. What the options may be, the server knows.
+// Validate returns an error for flags that exclude each other. The server validates the options.
 func (o *Options) Validate() error {
 	if err := o.Selection.Validate(); err != nil {
 		return err

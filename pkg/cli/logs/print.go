@@ -51,7 +51,7 @@ func (o *Options) print(ctx context.Context, source source, out io.Writer) error
 	return nil
 }
 
-// copyLines writes each line at once, so that it is not mixed with those of others.
+// copyLines writes each line at once, so that it is not mixed with the lines of other logs.
 func copyLines(to io.Writer, from io.Reader) error {
 	reader := bufio.NewReaderSize(from, maxPiece)
 	for {

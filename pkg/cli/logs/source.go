@@ -21,7 +21,7 @@ type source struct {
 	prefix string
 }
 
-// sources returns the boxes that are selected, and those of the stacks.
+// sources returns the selected boxes, and the boxes of the selected stacks.
 func (o *Options) sources(ctx context.Context) ([]source, error) {
 	selected, err := o.GetObjects()
 	if err != nil {

@@ -35,7 +35,7 @@ var (
 	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 )
 
-// clients are those of one cluster.
+// clients are the clients of one cluster.
 type clients struct {
 	cluster     kubernetes.Interface
 	boxes       versioned.Interface

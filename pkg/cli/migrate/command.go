@@ -85,7 +85,7 @@ func (o *options) patchOptions() metav1.PatchOptions {
 	return metav1.PatchOptions{FieldManager: fieldManager, DryRun: o.dryRun.option()}
 }
 
-// await polls until check is true, and says at last what it was told was in the way.
+// await polls until check returns true. Its error has the last obstacle that check returned.
 func (o *options) await(ctx context.Context, what string, check func(context.Context) (done bool, obstacle string, err error)) error {
 	return adopt.Await(ctx, o.timeout, what, check)
 }

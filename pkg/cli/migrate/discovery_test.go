@@ -63,7 +63,7 @@ func TestStaleDiscoveryIsHealedByDeletingTheAPIService(t *testing.T) {
 			services := aggregatorfake.NewSimpleClientset(row.service)
 			o.clients.apiServices = services
 			isDeleted := false
-			// The cluster makes it anew, and discovers the group.
+			// The cluster creates it again, and discovers the group.
 			services.PrependReactor("delete", "apiservices", func(clienttesting.Action) (bool, runtime.Object, error) {
 				isDeleted, found.groups = true, nil
 				return true, nil, nil

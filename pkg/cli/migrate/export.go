@@ -104,8 +104,8 @@ func (c *clients) export(ctx context.Context) (*export, error) {
 	return e, c.addChildren(ctx, e.Boxes)
 }
 
-// sortByCreation puts boxes in the order in which they were created. Those of the same second are told apart by the
-// version of their state, which is later where a box has been changed, and by their names.
+// sortByCreation sorts boxes in the order in which they were created. It sorts boxes of the same second by the resource version,
+// which is later if a box was changed, and by name.
 func sortByCreation(exported []*exportedBox) {
 	version := func(b *exportedBox) uint64 {
 		// Versions of etcd are numbers. Where one is not, the name decides.

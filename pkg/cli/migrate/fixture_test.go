@@ -24,8 +24,8 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/fake"
 )
 
-// newOptions returns options of a cluster with these objects. Those of core and apps are there for typed and dynamic clients,
-// which do not see each other's changes.
+// newOptions returns options for a cluster with these objects. Typed and dynamic clients both have the objects of core and apps,
+// but do not see each other's changes.
 func newOptions(t *testing.T, objects ...runtime.Object) *options {
 	t.Helper()
 	mapper := meta.NewDefaultRESTMapper(nil)

@@ -56,7 +56,7 @@ func TestRollbackWaitsForTheGarbageCollectorAsLongAsItWorks(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name string
-		// works says that the collector lets go of a box whenever it is looked for.
+		// works is true if the garbage collector removes its finalizer whenever a box is read.
 		works bool
 		want  int
 	}{{"it works", true, 0}, {"it does not", false, 2}} {

@@ -28,7 +28,7 @@ func (c *clients) resource(object *unstructured.Unstructured) (dynamic.ResourceI
 	return c.dynamic.Resource(mapping.Resource).Namespace(object.GetNamespace()), nil
 }
 
-// live returns the very child that was exported, as it is now. It is nil where that is gone.
+// live returns the current state of the child with the exported UID, nil if it is gone.
 func (c *clients) live(ctx context.Context, child *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	client, err := c.resource(child)
 	if err != nil {

@@ -94,7 +94,7 @@ func (f *findings) judgeNames(ctx context.Context, c *clients, exported *exporte
 	return nil
 }
 
-// judgeName is told what came of looking for the object.
+// judgeName gets the result of the search for the object.
 func (f *findings) judgeName(kind, name string, err error) error {
 	switch {
 	case err == nil:

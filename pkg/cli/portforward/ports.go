@@ -36,9 +36,9 @@ func getBox(ctx context.Context, f cmdutil.Factory, argument string) (*modelv1.M
 	return client.ModelV1().ModelBoxes(namespace).Get(ctx, name, metav1.GetOptions{})
 }
 
-// podPorts returns the arguments for ports, [LOCAL:]REMOTE, with those ports of pods that the ports of the box lead to. What is no
-// port of the box stays as it is: it may be one of the pods. Without arguments, those are all ports of the box that can be
-// forwarded, to the same ones of this machine.
+// podPorts returns the arguments for ports, [LOCAL:]REMOTE, with the target ports of the ports of the box. It does not change a
+// port that the box does not have, because the pods can have it. Without arguments, it returns all ports of the box that can be
+// forwarded, with the same local ports.
 func podPorts(box *modelv1.ModelBox, arguments []string) ([]string, error) {
 	if len(arguments) == 0 {
 		for i := range box.Spec.Ports {

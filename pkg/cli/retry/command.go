@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
-// Options are those of the command.
+// Options are the options of the command.
 type Options struct{ cliutil.Action }
 
 // NewCommand returns the command "kubectl modelbox retry".

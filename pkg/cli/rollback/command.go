@@ -17,7 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
-// Options are those of the command.
+// Options are the options of the command.
 type Options struct {
 	cliutil.Action
 

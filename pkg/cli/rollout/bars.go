@@ -34,9 +34,9 @@ const (
 // boxView is a box, and what the user may see of its rollout beside it.
 type boxView struct {
 	box *modelv1.ModelBox
-	// pods are those of the box. nil says that they are not known.
+	// pods are the pods of the box, nil if they are not known.
 	pods []*corev1.Pod
-	// revisions are those of its history, the newest last. There are none where they are not known.
+	// revisions are the revisions of the history of the box, the newest last. They are empty if they are not known.
 	revisions []modelv1.ModelBoxRevision
 }
 

@@ -159,7 +159,7 @@ func TestDrawingOfStack(t *testing.T) {
 	}
 }
 
-// compare compares lines with those of a file. Control characters are written as words, for people to read.
+// compare compares lines with the lines of a file. The file has words in place of control characters, so that people can read it.
 func compare(t *testing.T, name string, lines []string) {
 	t.Helper()
 	got := strings.ReplaceAll(strings.Join(lines, "\n")+"\n", "\x1b", "ESC")

@@ -33,7 +33,8 @@ import (
 )
 
 const (
-	// redrawInterval is how often the picture is drawn again for what changes by itself, such as the time until a deadline.
+	// redrawInterval is how often the picture is drawn again for values that change without an event, such as the time until a
+	// deadline.
 	redrawInterval = time.Second
 	// syncTimeout is how long a picture that is drawn once waits for what is in it.
 	syncTimeout = 5 * time.Second

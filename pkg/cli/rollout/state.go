@@ -44,8 +44,8 @@ func summaryState(summary cliutil.Summary) state {
 	}
 }
 
-// boxState is complete when all pods are as the box says, and available. What else the box needs to be ready, such as the address of a
-// load balancer, is no part of the rollout.
+// boxState is complete when all pods match the box and are available. Other requirements of Ready, such as the address of a load
+// balancer, are not part of the rollout.
 func boxState(box *modelv1.ModelBox) state {
 	s := summaryState(cliutil.SummaryOf(box, box.Status.Conditions))
 	progressing, applied := currentCondition(box, modelv1.ConditionProgressing), currentCondition(box, modelv1.ConditionApplied)

@@ -25,7 +25,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
-// statusOptions are those of the command "status".
+// statusOptions are the options of the command "status".
 type statusOptions struct {
 	genericiooptions.IOStreams
 	cliutil.Selection
@@ -34,7 +34,7 @@ type statusOptions struct {
 	Watch bool
 	// Revision is the only one whose rollout is shown. 0 is the newest.
 	Revision int64
-	// Timeout is how long to wait for all rollouts. Zero is for ever.
+	// Timeout is how long to wait for all rollouts. Zero means forever.
 	Timeout time.Duration
 
 	client versioned.Interface

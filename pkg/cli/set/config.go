@@ -18,7 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
-// configOptions are those of "kubectl modelbox set config".
+// configOptions are the options of "kubectl modelbox set config".
 type configOptions struct {
 	cliutil.Action
 
@@ -26,7 +26,7 @@ type configOptions struct {
 	Config string
 	// MountPath is where the main container sees the files. It is needed for a config that a box does not have yet.
 	MountPath string
-	// FileSources and LiteralSources are those of "kubectl create configmap".
+	// FileSources and LiteralSources are the sources of "kubectl create configmap".
 	FileSources    []string
 	LiteralSources []string
 	// Prune takes out the files that are not given.

@@ -25,16 +25,16 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
 )
 
-// Options are those of the command.
+// Options are the options of the command.
 type Options struct {
 	genericiooptions.IOStreams
 	cliutil.Selection
 
-	// Watch shows the trees anew whenever they change.
+	// Watch shows the trees again whenever they change.
 	Watch bool
 	// ShowEvents shows the newest events below the trees.
 	ShowEvents bool
-	// PrintFlags print the objects of the trees in place of the trees, where they are told to.
+	// PrintFlags print the objects of the trees in place of the trees, if an output format is set.
 	PrintFlags *genericclioptions.PrintFlags
 
 	gatherer gatherer
@@ -100,7 +100,8 @@ func (o *Options) Validate() error {
 	return o.Selection.Validate()
 }
 
-// Run shows the trees, until the context ends where they are watched. What is not found is an error, after the rest is shown.
+// Run shows the trees. With Watch, it shows them until the context ends. It returns an error for objects that are not found after
+// it has shown the other ones.
 func (o *Options) Run(ctx context.Context) error {
 	objects, notFound := o.Get()
 	if notFound != nil && (o.Watch || objects == nil || objects.IsEmpty()) {

@@ -23,7 +23,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
-// gatherer reads what trees are made of. What the user may not read is left out, which refused is told.
+// gatherer reads the objects of the trees. It leaves out objects that the user may not read, and calls refused for these.
 type gatherer struct {
 	kube   kubernetes.Interface
 	model  versioned.Interface

@@ -52,7 +52,7 @@ type world struct {
 	events       []*corev1.Event
 }
 
-// trees returns the trees of stacks, and those of boxes that are in none of them.
+// trees returns the trees of stacks, and the trees of boxes that are in none of them.
 func (w *world) trees(objects *cliutil.Objects) []*node {
 	children := w.byController()
 	var roots []*node
@@ -114,7 +114,7 @@ func (o owned) under(object metav1.Object) []*node {
 			n.nodes = o.under(child)
 			nodes = append(nodes, n)
 		case *appsv1.ReplicaSet:
-			// Those of revisions before are kept for a rollback, and have no pods.
+			// The ReplicaSets of earlier revisions are kept for a rollback, and have no pods.
 			if ptr.Deref(child.Spec.Replicas, 1) > 0 || child.Status.Replicas > 0 {
 				nodes = append(nodes, replicaSetNode(child, o))
 			}

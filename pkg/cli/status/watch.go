@@ -42,7 +42,7 @@ type watcher struct {
 	changed chan struct{}
 }
 
-// runWatch shows the trees anew whenever they change, until the context ends.
+// runWatch shows the trees again whenever they change, until the context ends.
 func (o *Options) runWatch(ctx context.Context, objects *cliutil.Objects) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -94,8 +94,8 @@ func refusal(ctx context.Context) error {
 	return nil
 }
 
-// startWatcher returns when boxes are known, and stacks where they are wanted. What is below them follows. It calls end when the
-// user may not watch these; any other kind is left out.
+// startWatcher returns when the caches of boxes, and of stacks if they are wanted, have synced. The objects below them follow. It
+// calls end if the user may not watch boxes or stacks. It leaves out any other kind that the user may not watch.
 func (o *Options) startWatcher(ctx context.Context, end context.CancelCauseFunc, withStacks bool) (*watcher, error) {
 	namespace := o.Namespace
 	if o.AllNamespaces {
@@ -240,8 +240,8 @@ func (s *screen) show(world *world, roots []*node) {
 	_, _ = text.WriteTo(s.options.Out)
 }
 
-// frame is what draws a text from the upper left corner of a terminal, whose lines are cleared as they are written: clearing it
-// all would flicker. What does not fit is left out. A size of nil is not known.
+// frame draws a text from the upper left corner of a terminal. It clears each line when it writes it, because clearing the whole
+// screen would flicker. It leaves out what does not fit. A size of nil is unknown.
 func frame(text string, size *term.TerminalSize) string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if size != nil && size.Height > 1 && len(lines) > int(size.Height)-1 {

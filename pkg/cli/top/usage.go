@@ -33,7 +33,7 @@ func (a *amounts) add(list corev1.ResourceList) {
 	a.memory.Add(*list.Memory())
 }
 
-// add adds a pod that runs. What it requests counts if there are metrics of it, which are nil otherwise.
+// add adds a running pod. Its requests count if it has metrics, which are nil otherwise.
 func (u *usage) add(pod *corev1.Pod, metrics *metricsv1beta1.PodMetrics) {
 	u.pods++
 	if metrics == nil {

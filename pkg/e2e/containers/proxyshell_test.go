@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// loadConfigurations reads configurations, each after a line with its size. It replaces the configuration of the proxy, and prints
-	// loadedLine when no process of the proxy has the former configuration any more. Requests in progress use it to their end.
+	// loadConfigurations reads configurations, each after a line with its size. It replaces the configuration of the proxy, and
+	// prints loadedLine when no process of the proxy has the former configuration. Requests in progress use it to their end.
 	loadConfigurations = `while read -r size; do
   former=$(pgrep -P "$(cat /run/nginx.pid)")
   head -c "${size}" >/etc/nginx/conf.d/next && mv /etc/nginx/conf.d/next /etc/nginx/conf.d/ingresses.conf

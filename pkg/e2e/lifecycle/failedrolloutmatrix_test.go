@@ -202,8 +202,9 @@ func failNewPods(n *framework.Namespace, status *corev1.ContainerStatus, seen se
 	return nil
 }
 
-// TestStatefulSetLeavesFailedRollout takes back the change of a StatefulSet whose first new pod never runs. The StatefulSet of a box gets
-// its pod back. One of no box waits for ever for the pod to be ready before it replaces it: kubernetes/kubernetes#67250.
+// TestStatefulSetLeavesFailedRollout reverts the change of a StatefulSet whose first new pod never runs. The StatefulSet of a box
+// gets its pod back. A plain StatefulSet waits forever for the pod to be ready before it replaces the pod:
+// kubernetes/kubernetes#67250.
 func TestStatefulSetLeavesFailedRollout(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -253,7 +254,7 @@ func TestStatefulSetLeavesFailedRollout(t *testing.T) {
 	if len(pods) != 2 || slices.ContainsFunc(pods, func(pod corev1.Pod) bool { return isHeld(&pod) }) {
 		t.Errorf("the box has %d pods, and some are held", len(pods))
 	}
-	// If this fails, Kubernetes has mended it.
+	// If this fails, Kubernetes has fixed it.
 	set, err := statefulSets.Get(n.Ctx, plain.Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -135,8 +135,8 @@ func TestRevertedCanary(t *testing.T) {
 	n.AwaitImages("web", map[string]int{framework.NewImage: 4})
 }
 
-// TestImmediateRollback rolls a box back from the middle of a canary, to a revision that is neither that of the canary nor the stable
-// one. No step of it is waited for.
+// TestImmediateRollback rolls a box back from the middle of a canary, to a revision that is neither the canary nor the stable
+// revision. The rollback has no steps.
 func TestImmediateRollback(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
@@ -179,7 +179,7 @@ func TestCanaryOfStatefulSet(t *testing.T) {
 	n.AwaitImages("db", map[string]int{framework.NewImage: 3})
 }
 
-// TestCanaryOfDaemonSet rolls a new image out to one of two nodes first, goes back, and then goes on to the other node.
+// TestCanaryOfDaemonSet rolls a new image out to one of two nodes first, goes back, and then continues to the other node.
 func TestCanaryOfDaemonSet(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

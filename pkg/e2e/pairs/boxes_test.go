@@ -68,7 +68,7 @@ func triedPart(t *testing.T) int {
 	return framework.Setting(t, pairsVariable, shortPairs, strconv.Atoi)
 }
 
-// pairsOf returns those of the way at that index, one of so many.
+// pairsOf returns the pairs of the way at the index, one of so many.
 func pairsOf(way *boxWay, index, every int) []*pair {
 	var pairs []*pair
 	for i, change := range changes {
@@ -102,7 +102,7 @@ func newNamespace(t *testing.T, control *framework.ControlPlane, pairs []*pair) 
 	return n
 }
 
-// serveKinds lets the cluster serve the kinds that boxes may become and that it does not serve by itself.
+// serveKinds installs the kinds of children that the cluster does not have.
 func serveKinds(n *framework.Namespace) {
 	n.T.Helper()
 	n.ServeNetworkAttachments()

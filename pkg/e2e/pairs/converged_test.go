@@ -55,7 +55,7 @@ func (p *pair) checkNothingLeft(rendered []*unstructured.Unstructured) error {
 	return nil
 }
 
-// mayStay returns whether a claim is that of a pod, or of storage that was retained at any time.
+// mayStay returns whether a claim belongs to a pod, or to storage that was retained at any time.
 //
 // So may a claim without an owner of a StatefulSet that is replaced as soon as it is there: the StatefulSet controller creates a
 // claim first and owns it later, and not at all when its pod fails in between.

@@ -28,14 +28,14 @@ import (
 // namespace is the same in every record of a release.
 const namespace = metav1.NamespaceDefault
 
-// kinds are those of the objects.
+// kinds are the kinds of the objects.
 var kinds = []schema.GroupVersionResource{
 	modelv1.SchemeGroupVersion.WithResource("modelboxes"),
 	modelv1.SchemeGroupVersion.WithResource("modelstacks"),
 	modelv1.SchemeGroupVersion.WithResource("networks"),
 }
 
-// childKinds are those of what the objects are made into.
+// childKinds are the kinds of the children of the objects.
 var childKinds = []schema.GroupVersionResource{
 	{Group: "apps", Version: "v1", Resource: "deployments"},
 	{Group: "apps", Version: "v1", Resource: "statefulsets"},

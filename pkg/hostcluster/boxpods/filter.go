@@ -26,8 +26,8 @@ type Filter struct {
 	box    *modelv1.ModelBox
 
 	mu sync.Mutex
-	// ours are controllers of pods, and stay when these are deleted before their pods. foreign are those of others, and when they
-	// were found to be.
+	// ours are controllers of pods that belong to boxes. They stay when the controllers are deleted before their pods. foreign are
+	// other controllers, with the times when they were found.
 	ours    sets.Set[podController]
 	foreign map[podController]time.Time
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/hostcluster"
 )
 
-// documentPath is that of the only OpenAPI document: of Deployments, whose pods have most of the fields.
+// documentPath is the path of the only OpenAPI document. It is for Deployments, whose pods have most of the fields.
 const documentPath = "apis/apps/v1"
 
 // Server is a cluster that serves its version and the fields of pods.

@@ -138,7 +138,7 @@ type namedFields struct {
 	references map[string][]fieldSpec
 }
 
-// referenceTypes are the types whose field name is that of an object.
+// referenceTypes are the types whose field name is the name of an object.
 var referenceTypes = map[reflect.Type]string{
 	reflect.TypeFor[corev1.ConfigMapKeySelector]():  "ConfigMap",
 	reflect.TypeFor[corev1.ConfigMapEnvSource]():    "ConfigMap",

@@ -61,7 +61,7 @@ type REST struct {
 // Delete deletes a PodDebugger, and tells the user which pods still have its container.
 func (r *REST) Delete(ctx context.Context, name string, deleteValidation rest.ValidateObjectFunc, options *metav1.DeleteOptions) (runtime.Object, bool, error) {
 	var warnings []string
-	// The answer to a deletion is not the object. What is deleted is validated before.
+	// The response to a deletion is not the object. The deletion is validated before.
 	validate := func(ctx context.Context, object runtime.Object) error {
 		if debugger, ok := object.(*model.PodDebugger); ok {
 			warnings = poddebugger.WarningsOnDelete(debugger)
