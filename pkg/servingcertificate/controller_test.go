@@ -87,7 +87,7 @@ func TestTwoWeeksOfTwoServers(t *testing.T) {
 				}
 			}
 			longest = max(longest, bytes.Count(after, []byte("BEGIN CERTIFICATE")))
-			if hour%50 == 25 { // a restart, in the middle of whatever goes on
+			if hour%50 == 25 { // a restart at any point of a rotation
 				stop()
 				second = c.newController(t, short)
 				stop = start(t, second)

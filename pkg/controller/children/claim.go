@@ -40,8 +40,8 @@ func (e *Engine[O]) claim(ctx context.Context, owner O, s apply.Step, own, exclu
 	return claimed, nil
 }
 
-// claimConflicting makes ours what is in the way of the render, so that applying it takes that out. The live child of
-// the step has to have its managed fields.
+// claimConflicting makes the fields ours that conflict with the render, so that applying the render removes them. The
+// live child of the step must have its managed fields.
 func (e *Engine[O]) claimConflicting(ctx context.Context, owner O, s apply.Step) (apply.Step, error) {
 	live, err := e.compare.LiveFields(s.Live)
 	if err != nil {

@@ -39,7 +39,7 @@ type fieldOfChild struct {
 	path  string
 }
 
-// conflict is what is remembered of one field.
+// conflict is the history of one field.
 type conflict struct {
 	// restores are when the field was restored, within conflictWindow and the last MaxRestores times.
 	restores []time.Time

@@ -55,7 +55,7 @@ type Config[O Object] struct {
 	Clock    clock.PassiveClock
 }
 
-// Metrics counts what is done about children.
+// Metrics counts the writes of children and the restorations of drift.
 type Metrics interface {
 	// ChildWritten counts a write of a child of the kind. The operation is in lower case.
 	ChildWritten(kind, operation string)

@@ -166,7 +166,7 @@ func (k *Kind) propagation() metav1.DeletionPropagation {
 	return cmp.Or(k.Propagation, metav1.DeletePropagationBackground)
 }
 
-// cached returns the child of that name as the cache has it, nil where it has none.
+// cached returns the child of that name from the cache, nil if the cache has none.
 func (k *Kind) cached(namespace, name string) (Object, error) {
 	obj, exists, err := k.Informer.GetIndexer().GetByKey(namespace + "/" + name)
 	if err != nil || !exists {

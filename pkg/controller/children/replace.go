@@ -89,8 +89,9 @@ func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s apply.Step) 
 	return kept, nil
 }
 
-// createInheriting creates a child that has from the beginning what it inherits, nil where that is nothing. apply.HandoverManager
-// creates it, what is rendered is ours with the next apply, and the one after that leaves apply.HandoverManager the rest.
+// createInheriting creates a child that has the inherited fields from the beginning. inherited is nil if there are none.
+// apply.HandoverManager creates the child, the next apply makes the rendered fields ours, and the apply after that leaves
+// apply.HandoverManager the rest.
 func (e *Engine[O]) createInheriting(ctx context.Context, owner O, s apply.Step, inherited *unstructured.Unstructured) (Object, error) {
 	if inherited == nil {
 		return e.apply(ctx, owner, s, false)

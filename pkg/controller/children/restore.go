@@ -103,7 +103,7 @@ func (e *Engine[O]) conflictOf(s apply.Step) error {
 	return e.conflictError(s, paused)
 }
 
-// conflictError returns an error about fields that are left alone for a while, nil where there are none.
+// conflictError returns an error about the fields whose restoration is paused, nil if there are none.
 func (e *Engine[O]) conflictError(s apply.Step, contested []ContestedField) error {
 	if len(contested) == 0 {
 		return nil

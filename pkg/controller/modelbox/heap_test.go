@@ -31,7 +31,7 @@ import (
 // in memory with its Deployment, Service and pod. The peer is the same objects as the servers return them.
 func BenchmarkHeapPerBox(b *testing.B) {
 	const boxes = 2000
-	heapPerBox(b, boxes, newCaches) // once for what is initialized once
+	heapPerBox(b, boxes, newCaches) // for the initialization that happens only once
 	for b.Loop() {
 		trimmed, whole := heapPerBox(b, boxes, newCaches), heapPerBox(b, boxes, newWholeCaches)
 		b.ReportMetric(trimmed, "heap-B/box")

@@ -16,7 +16,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
 )
 
-// measure gives the controller metrics of its own and returns where to read them.
+// measure gives the controller its own metrics and returns where to read them.
 func (f *testController) measure() metrics.KubeRegistry {
 	registry := metrics.NewKubeRegistry()
 	f.metrics = newControllerMetrics()

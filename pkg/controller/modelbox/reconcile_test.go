@@ -124,7 +124,7 @@ func (f *testController) deployment(t *testing.T) *appsv1.Deployment {
 	return deployment
 }
 
-// completeRollout lets the Deployment be all that it was last told to be.
+// completeRollout sets the status of the Deployment to a complete rollout of its spec.
 func (f *testController) completeRollout(t *testing.T) {
 	t.Helper()
 	deployment := f.deployment(t)

@@ -147,7 +147,7 @@ func (s *stepsTest) run(t *testing.T) {
 	t.Fatalf("the cluster does not come to rest: %q", s.history)
 }
 
-// runFor is run during this time: the controller reconciles when it has asked for it, and at the end.
+// runFor is run for this time: the controller reconciles at the times that it has requested, and at the end.
 func (s *stepsTest) runFor(t *testing.T, d time.Duration) {
 	t.Helper()
 	end := s.rolloutTest.clock.Now().Add(d)
@@ -220,7 +220,7 @@ func (s *stepsTest) describe(t *testing.T) string {
 	return fmt.Sprintf("rollout %+v, candidate %+v, traffic %+v, selector %v, weights %v, pods %q", rollout, candidate, traffic, s.selector(t, "web"), s.weights(t), names)
 }
 
-// selector returns the selector of a Service, nil where there is none.
+// selector returns the selector of a Service, nil if there is none.
 func (s *stepsTest) selector(t *testing.T, service string) map[string]string {
 	t.Helper()
 	live, err := s.cluster.CoreV1().Services("default").Get(t.Context(), service, metav1.GetOptions{})
@@ -262,7 +262,7 @@ func (s *stepsTest) weights(t *testing.T) map[string]int32 {
 	return weights
 }
 
-// candidate returns the candidate Deployment, nil where there is none.
+// candidate returns the candidate Deployment, nil if there is none.
 func (s *stepsTest) candidate(t *testing.T) *appsv1.Deployment {
 	t.Helper()
 	candidate, err := s.cluster.AppsV1().Deployments("default").Get(t.Context(), "web-canary", metav1.GetOptions{})

@@ -73,7 +73,7 @@ func (p *podCache) filterOf(box *modelv1.ModelBox, reader *boxpods.Reader) *boxp
 	return filter.pods
 }
 
-// forgetBox drops what is remembered of a box that is gone.
+// forgetBox drops the filter of a box that is gone.
 func (p *podCache) forgetBox(name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

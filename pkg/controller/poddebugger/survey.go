@@ -28,7 +28,7 @@ type survey struct {
 	debugged, chosen []*corev1.Pod
 	// refused are the chosen pods whose container the cluster refused.
 	refused map[types.UID]refusal
-	// forbidden is why the server may not give it to any pod, empty where it may.
+	// forbidden is why the server may not give the container to any pod. It is empty if the server may.
 	forbidden string
 	// isExpired is true if the time of the PodDebugger is over, and timeToLive is how long it is until then, 0 for forever.
 	isExpired  bool

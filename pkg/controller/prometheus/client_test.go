@@ -105,7 +105,7 @@ func TestASlowAnswerIsGivenUp(t *testing.T) {
 		_, _ = io.Copy(io.Discard, req.Body) // The server sees the end of a connection only once it has read the request.
 		<-req.Context().Done()
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // shorter than that of the client
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond) // shorter than the timeout of the client
 	defer cancel()
 	if _, err := client.Query(ctx, "up"); messageOf(err) != "no answer within 10s" {
 		t.Errorf("got %v", err)

@@ -39,7 +39,7 @@ func VisitTransitions(transitions []Transition, before, after []metav1.Condition
 	}
 }
 
-// ReasonIn returns the reason of the condition of that type, empty where there is none.
+// ReasonIn returns the reason of the condition of that type, empty if there is none.
 func ReasonIn(conditions []metav1.Condition, conditionType string) string {
 	if condition := meta.FindStatusCondition(conditions, conditionType); condition != nil {
 		return condition.Reason

@@ -47,7 +47,7 @@ func (c *Controller) reconcile(ctx context.Context, service *corev1.Service) (ti
 	return c.settle(service, problem, result)
 }
 
-// problemOf returns what is wrong with what the Service asks for, nil where nothing is.
+// problemOf returns the problem with the annotations of the Service, nil if there is none.
 func (c *Controller) problemOf(service *corev1.Service, wants bool) *problem {
 	if err := serviceingressrender.Validate(service, c.defaults).ToAggregate(); err != nil {
 		return &problem{modelv1.ReasonInvalid, err.Error()}
@@ -99,7 +99,7 @@ func (c *Controller) confirmUnwanted(ctx context.Context, service *corev1.Servic
 	return !wants && now.UID == service.UID, err
 }
 
-// settle says what is to happen after a reconcile, and reports what keeps the Ingress from being as rendered.
+// settle returns the results of a reconcile, and reports the problem that keeps the Ingress from being as rendered.
 func (c *Controller) settle(service *corev1.Service, known *problem, result *children.Result) (time.Duration, error) {
 	if slices.ContainsFunc(result.Failures, func(err error) bool { return children.Classify(err).IsStale }) {
 		return 0, result.Err()

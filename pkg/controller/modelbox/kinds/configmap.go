@@ -40,7 +40,7 @@ func (m PodMounts) isConfigMapInUse(box types.NamespacedName, child children.Obj
 	}
 	candidate := AsWorkload(result.Child(childkinds.Deployment.GroupVersionKind, helper.CandidateName(box.Name)))
 	if candidate != nil && slices.ContainsFunc(candidate.PodTemplate().Spec.Volumes, isIt) {
-		return true, nil // It stays as long as the candidate, also where the box does not ask for that any more.
+		return true, nil // It stays as long as the candidate, even if the box no longer asks for a candidate.
 	}
 	return m.IsMounted(box, workloadIn(result, box.Name), isIt)
 }

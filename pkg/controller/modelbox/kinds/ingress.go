@@ -49,7 +49,7 @@ func ClassWithAddress(obj any) ([]string, error) {
 	return []string{classNameOf(ingress)}, nil
 }
 
-// classNameOf returns the class of the Ingress, empty where it has none.
+// classNameOf returns the class of the Ingress, empty if it has none.
 func classNameOf(ingress *networkingv1.Ingress) string {
 	return cmp.Or(ptr.Deref(ingress.Spec.IngressClassName, ""), ingress.Annotations[IngressClassAnnotation])
 }

@@ -18,7 +18,7 @@ import (
 // PodMounts tells which volumes the pods of boxes have.
 type PodMounts struct{ Pods cache.Indexer }
 
-// workloadIn returns the workload of a box after its children were reconciled, nil where there is none.
+// workloadIn returns the workload of a box after its children were reconciled, nil if there is none.
 func workloadIn(result *children.Result, name string) Workload {
 	return AsWorkload(result.Child(result.Rendered[0].GroupVersionKind(), name))
 }

@@ -55,7 +55,7 @@ func IsReady(pod *corev1.Pod) bool {
 	return ready != nil && ready.Status == corev1.ConditionTrue
 }
 
-// readyConditionOf returns the condition Ready of the pod, nil where it has none.
+// readyConditionOf returns the condition Ready of the pod, nil if it has none.
 func readyConditionOf(pod *corev1.Pod) *corev1.PodCondition {
 	i := slices.IndexFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool { return condition.Type == corev1.PodReady })
 	if i < 0 {

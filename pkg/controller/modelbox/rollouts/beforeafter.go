@@ -42,7 +42,7 @@ func (r *Reconciler) observeBefore(ctx context.Context, box *modelv1.ModelBox, l
 	next.Reason, next.Message = "", ""
 	switch job.phase {
 	case modelv1.JobSucceeded:
-		next.StartedAt = startOf(observed.Now) // The progress deadline is that of the pods.
+		next.StartedAt = startOf(observed.Now) // The progress deadline applies to the pods, not to the Job.
 	case modelv1.JobFailed:
 		next.Phase, next.Reason, next.Message = modelv1.RolloutFailed, modelv1.ReasonJobFailed, message.Truncate(job.message)
 		next.FailedRevisions = withFailed(next.FailedRevisions, modelv1.ModelBoxFailedRevision{

@@ -54,8 +54,8 @@ func withFailed(failed []modelv1.ModelBoxFailedRevision, revision modelv1.ModelB
 	return failed[max(0, len(failed)-modelv1.MaxFailedRevisions):]
 }
 
-// failedPhase returns what becomes of a rollout that has failed, and the message with what is in the way of that. One that is
-// rolled back stays so, whatever the box says by now.
+// failedPhase returns the phase of a rollout that has failed, and the message. The message includes the obstacle to a rollback, if
+// there is one. A rollout that was rolled back stays rolled back, even if spec.rollout.onFailure changes.
 func (r *Reconciler) failedPhase(box *modelv1.ModelBox, rollout *modelv1.ModelBoxRolloutStatus) (modelv1.RolloutPhase, string) {
 	failure, _, _ := strings.Cut(rollout.Message, NotRolledBack)
 	switch {

@@ -19,8 +19,8 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
-// ObserveRollout returns how the rollout of the box gets on. The children are those that the last status asks for: what is decided
-// here is rendered once it is in the status, where it outlives this process. live is what the children were rendered for.
+// ObserveRollout returns the progress of the rollout of the box. The children follow the last status: a decision is rendered after
+// it is in the status, where it outlives this process. live is the state that the children were rendered for.
 func (r *Reconciler) ObserveRollout(ctx context.Context, box *modelv1.ModelBox, podsHash podsHashFunc, live modelboxrender.Live, observed *status.Observation) (status.RolloutObservation, error) {
 	last := box.Status.Rollout
 	switch {

@@ -26,7 +26,7 @@ type stableRecords struct {
 	*reconciler.Memory[stableRecord]
 }
 
-// stableRecord is the record of the pods with that hash, empty where there is none.
+// stableRecord is the record of the pods with that hash, empty if there is none.
 type stableRecord struct {
 	podsHash, record string
 }
@@ -103,7 +103,7 @@ func needsStableRecord(box *modelv1.ModelBox, podsHash podsHashFunc) (bool, erro
 	return hash != rollout.Stable.PodsHash, nil
 }
 
-// GetWorkload returns the workload of the box as the cluster has it, nil where there is none.
+// GetWorkload reads the workload of the box from the cluster. It returns nil if there is none.
 func (r *Reconciler) GetWorkload(ctx context.Context, box *modelv1.ModelBox) (metav1.Object, error) {
 	workload, err := timeout.Request(ctx, func(ctx context.Context) (metav1.Object, error) {
 		apps, options := r.kubeClient.AppsV1(), metav1.GetOptions{}

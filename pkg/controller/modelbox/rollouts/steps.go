@@ -68,7 +68,7 @@ func leaveSteps(next *modelv1.ModelBoxRolloutStatus) {
 	}
 }
 
-// candidateOf returns the candidate of the box as it is now, nil where there is none.
+// candidateOf returns the current candidate of the box, nil if there is none.
 func candidateOf(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation, next *modelv1.ModelBoxRolloutStatus) *modelv1.ModelBoxRolloutCandidate {
 	if !steps.StartsCandidate() {
 		return nil

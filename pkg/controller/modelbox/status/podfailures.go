@@ -193,8 +193,8 @@ func (f *podFailures) visitContainer(pod *corev1.Pod, status *corev1.ContainerSt
 	}
 }
 
-// visitRunning is about a container that runs, and is to become ready. Until it has had its time, and has not failed
-// before, it makes progress, whatever there is to say about it.
+// visitRunning reports on a container that runs and is to become ready. A container that has not failed before makes
+// progress until StartTimeout, even if there is something to report.
 func (f *podFailures) visitRunning(status *corev1.ContainerStatus, isLooping bool, report func(reason, format string, args ...any)) {
 	since := &status.State.Running.StartedAt
 	if status.Ready {
@@ -217,7 +217,7 @@ func (f *podFailures) visitRunning(status *corev1.ContainerStatus, isLooping boo
 }
 
 // IsCrashLooping returns whether the container has ended at least twice and will be, or was, restarted with a delay. It
-// is so between two delays as well: what is wrong with it does not change each time that it runs.
+// is so between two delays as well, so that the failure does not change each time that the container runs.
 func IsCrashLooping(status *corev1.ContainerStatus) bool {
 	ends, last := status.RestartCount, status.LastTerminationState.Terminated
 	if status.State.Terminated != nil {

@@ -48,7 +48,7 @@ func newRefusedGrowths() *refusedGrowths {
 	return &refusedGrowths{refused: map[types.UID]refusedGrowth{}}
 }
 
-// find returns why the claim is not to be asked to grow to the size now, nil where it may.
+// find returns why the claim must not request the size now, nil if it may.
 func (r *refusedGrowths) find(claim types.UID, size resource.Quantity, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +59,7 @@ func (r *refusedGrowths) find(claim types.UID, size resource.Quantity, now time.
 	return &children.BackoffError{Err: refused.err, RetryAfter: refused.until.Sub(now)}
 }
 
-// answer takes note of the answer to a claim that asked for the size, and returns the error, with the pause where it is a refusal.
+// answer records the answer to a claim that requested the size. It returns the error, with the pause if the error is a refusal.
 func (r *refusedGrowths) answer(box types.NamespacedName, claim types.UID, size resource.Quantity, err error, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

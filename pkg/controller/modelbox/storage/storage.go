@@ -18,7 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
 )
 
-// Reconciler does with the claims of boxes what is not done by applying them.
+// Reconciler does the changes to the claims of boxes that an apply cannot do.
 type Reconciler struct {
 	*reconciler.For[*modelv1.ModelBox, modelv1.ModelBoxStatus]
 
@@ -43,16 +43,17 @@ type Result struct {
 	IsWritten bool
 	// Unreleased are the names of storage whose claims the box or its StatefulSet may still own, although it is retained.
 	Unreleased []string
-	// isDisowned says that claims that are to go may be lost sight of if the StatefulSet goes now.
+	// isDisowned says that the owner of some claims could not be changed. If the StatefulSet is deleted now, nothing may record that
+	// these claims are to be deleted.
 	isDisowned bool
 	// growing are the claims that the children are to grow with, by name. held are the ones among them that have to wait.
 	growing map[string]growth
 	held    []string
-	// Failures are what keeps claims from being as the box says.
+	// Failures are the errors that keep claims from matching the spec of the box.
 	Failures []error
 }
 
-// ReconcileStorage does with the claims of the box what is not done by applying them.
+// ReconcileStorage does the changes to the claims of the box that an apply cannot do.
 func (s *Reconciler) ReconcileStorage(ctx context.Context, box *modelv1.ModelBox) (*Result, error) {
 	result := &Result{Box: box}
 	for _, step := range []func(context.Context, *modelv1.ModelBox, *Result) error{s.releaseStorage, s.ownDiscardedClaims, s.GrowPodClaims, s.holdGrowingClaims} {
