@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -37,6 +38,7 @@ var samples = []struct {
 	{"storage.yaml", []string{"storage-cache", "storage-database"}, claimsAreBoundAndRetained},
 	{"ingress.yaml", []string{"shop", "shop-api"}, ingressesLeadToTheirPorts},
 	{"autoscaling.yaml", []string{"autoscaled"}, podsAreScaledAndKept},
+	{"networkpolicy.yaml", []string{"guarded"}, connectionsAreRestricted},
 	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled", "probes-without-liveness"}, containersHaveTheirProbes},
 }
 
@@ -82,6 +84,16 @@ func TestEverySampleOfBoxesIsTested(t *testing.T) {
 			t.Errorf("nothing applies %s", filepath.Base(file))
 		}
 	}
+}
+
+func connectionsAreRestricted(n *framework.Namespace) {
+	policy, err := n.ControlPlane.KubeClient.NetworkingV1().NetworkPolicies(n.Name).Get(n.Ctx, "guarded", metav1.GetOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	framework.ExpectEqual(n.T, "pods of the policy", map[string]string{modelv1.SelectorLabel: "guarded"}, policy.Spec.PodSelector.MatchLabels)
+	framework.ExpectEqual(n.T, "directions", []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}, policy.Spec.PolicyTypes)
+	framework.ExpectEqual(n.T, "rules of the box", n.GetBox("guarded").Spec.NetworkPolicy.Ingress, policy.Spec.Ingress)
 }
 
 func rolloutsAreComplete(n *framework.Namespace) {
