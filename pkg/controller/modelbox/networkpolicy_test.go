@@ -7,8 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
@@ -72,6 +75,62 @@ func TestPoliciesOfJobsGoWithTheJobs(t *testing.T) {
 	f.catchUp(t)
 	f.mustReconcile(t)
 	check(t, "policies of a box without any", []string(nil), namesOfPolicies(f.networkPolicies(t)))
+}
+
+// An addition to a rule opens connections, so that the whole rule is restored.
+func TestReconcileRestoresRulesOfTheNetworkPolicy(t *testing.T) {
+	web := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}
+	network := networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: "203.0.113.0/24", Except: []string{"203.0.113.8/29"}}}
+	restricted := func(box *modelv1.ModelBox) {
+		box.Spec.NetworkPolicy = &modelv1.ModelBoxNetworkPolicy{
+			Ingress: []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{web}, Ports: []networkingv1.NetworkPolicyPort{{Port: ptr.To(intstr.FromInt32(80))}}}},
+			Egress:  []networkingv1.NetworkPolicyEgressRule{{To: []networkingv1.NetworkPolicyPeer{network}}},
+		}
+	}
+	for name, change := range map[string]func(*networkingv1.NetworkPolicySpec){
+		"another protocol": func(spec *networkingv1.NetworkPolicySpec) {
+			spec.Ingress[0].Ports[0].Protocol = ptr.To(corev1.ProtocolUDP)
+		},
+		"a range of ports": func(spec *networkingv1.NetworkPolicySpec) { spec.Ingress[0].Ports[0].EndPort = ptr.To[int32](90) },
+		"pods of all namespaces": func(spec *networkingv1.NetworkPolicySpec) {
+			spec.Ingress[0].From[0].NamespaceSelector = &metav1.LabelSelector{}
+		},
+		"every pod": func(spec *networkingv1.NetworkPolicySpec) { spec.Ingress[0].From[0].PodSelector.MatchLabels = nil },
+		"fewer pods": func(spec *networkingv1.NetworkPolicySpec) {
+			spec.Ingress[0].From[0].PodSelector.MatchLabels["tier"] = "front"
+		},
+		"a further peer": func(spec *networkingv1.NetworkPolicySpec) {
+			spec.Ingress[0].From = append(spec.Ingress[0].From, network)
+		},
+		"no peer, which is every": func(spec *networkingv1.NetworkPolicySpec) { spec.Ingress[0].From = nil },
+		"a further rule": func(spec *networkingv1.NetworkPolicySpec) {
+			spec.Ingress = append(spec.Ingress, networkingv1.NetworkPolicyIngressRule{})
+		},
+		"no exception": func(spec *networkingv1.NetworkPolicySpec) { spec.Egress[0].To[0].IPBlock.Except = nil },
+		"ports of a peer": func(spec *networkingv1.NetworkPolicySpec) {
+			spec.Egress[0].Ports = []networkingv1.NetworkPolicyPort{{Port: ptr.To(intstr.FromInt32(443))}}
+		},
+		"one direction": func(spec *networkingv1.NetworkPolicySpec) { spec.PolicyTypes = spec.PolicyTypes[:1] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newTestController(t, fixture.WebBox(t, restricted))
+			f.converge(t)
+			want := f.networkPolicies(t)["web"]
+			policies := f.cluster.NetworkingV1().NetworkPolicies(fixture.WebKey.Namespace)
+			changed, err := policies.Get(t.Context(), "web", metav1.GetOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed = changed.DeepCopy()
+			change(&changed.Spec)
+			if _, err := policies.Update(t.Context(), changed, metav1.UpdateOptions{FieldManager: "kubectl-edit"}); err != nil {
+				t.Fatal(err)
+			}
+			f.catchUp(t)
+			f.mustReconcile(t)
+			check(t, "policy", want, f.networkPolicies(t)["web"])
+		})
+	}
 }
 
 func namesOfPolicies(policies map[string]networkingv1.NetworkPolicySpec) []string {

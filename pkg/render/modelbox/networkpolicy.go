@@ -4,10 +4,12 @@
 package modelbox
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	applynetworkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -17,7 +19,7 @@ import (
 // networkPolicies returns the NetworkPolicy of the pods of the box, and of the pods of its Jobs if it has any. The pods of Jobs do not
 // have the labels of the pods of the box.
 func networkPolicies(box *modelv1.ModelBox) ([]runtime.ApplyConfiguration, error) {
-	policy := box.Spec.NetworkPolicy
+	policy := withProtocols(box.Spec.NetworkPolicy)
 	ofPods, err := networkPolicy(box, box.Name, networkingv1.NetworkPolicySpec{
 		PodSelector: metav1.LabelSelector{MatchLabels: Selector(box)},
 		PolicyTypes: PolicyTypes(policy),
@@ -33,6 +35,25 @@ func networkPolicies(box *modelv1.ModelBox) ([]runtime.ApplyConfiguration, error
 		Egress:      policy.Egress,
 	})
 	return []runtime.ApplyConfiguration{ofPods, ofJobs}, err
+}
+
+// withProtocols returns the policy with the default protocol of ports. The API would add it to the rules, which are compared as a whole.
+func withProtocols(policy *modelv1.ModelBoxNetworkPolicy) *modelv1.ModelBoxNetworkPolicy {
+	policy = policy.DeepCopy()
+	set := func(ports []networkingv1.NetworkPolicyPort) {
+		for i := range ports {
+			if ports[i].Protocol == nil {
+				ports[i].Protocol = ptr.To(corev1.ProtocolTCP)
+			}
+		}
+	}
+	for i := range policy.Ingress {
+		set(policy.Ingress[i].Ports)
+	}
+	for i := range policy.Egress {
+		set(policy.Egress[i].Ports)
+	}
+	return policy
 }
 
 // PolicyTypes returns the directions that the policy restricts. A NetworkPolicy without policyTypes would keep the default that it had
