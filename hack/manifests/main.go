@@ -93,11 +93,7 @@ func group(kinds []childkinds.Kind) string {
 
 // resources returns the resources of the kinds, separated by commas.
 func resources(kinds []childkinds.Kind) string {
-	names := make([]string, 0, len(kinds))
-	for _, kind := range kinds {
-		names = append(names, kind.Resource)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(childkinds.Resources(kinds), ", ")
 }
 
 // withRules returns the manifest with the rules between the lines that begin and end them.

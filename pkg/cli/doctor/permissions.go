@@ -59,11 +59,7 @@ func rule(group, verbs string, resources ...string) rbacv1.PolicyRule {
 func childRules() []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 	for _, kinds := range childkinds.ByGroup() {
-		var resources []string
-		for _, kind := range kinds {
-			resources = append(resources, kind.Resource)
-		}
-		rules = append(rules, rule(kinds[0].Group, children, resources...))
+		rules = append(rules, rule(kinds[0].Group, children, childkinds.Resources(kinds)...))
 	}
 	return rules
 }

@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -134,10 +135,5 @@ func TestReconcileRestoresRulesOfTheNetworkPolicy(t *testing.T) {
 }
 
 func namesOfPolicies(policies map[string]networkingv1.NetworkPolicySpec) []string {
-	var names []string
-	for name := range policies {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(policies))
 }

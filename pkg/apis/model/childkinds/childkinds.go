@@ -120,6 +120,15 @@ func ByGroup(without ...Kind) [][]Kind {
 	return groups
 }
 
+// Resources returns the resources of the kinds.
+func Resources(kinds []Kind) []string {
+	resources := make([]string, 0, len(kinds))
+	for _, kind := range kinds {
+		resources = append(resources, kind.Resource)
+	}
+	return resources
+}
+
 // ByGroupVersionKind returns the row of a kind, false if boxes have no children of it.
 func ByGroupVersionKind(kind schema.GroupVersionKind) (Kind, bool) {
 	for _, row := range All() {

@@ -63,10 +63,11 @@ func validateConnectedRules(policy *model.ModelBoxNetworkPolicy, path *field.Pat
 		return nil
 	}
 	var errs field.ErrorList
-	for name, rules := range map[string]int{"ingress": len(policy.Ingress), "egress": len(policy.Egress)} {
-		if rules > modelv1.MaxNetworkPolicyRules {
-			errs = append(errs, field.TooMany(path.Child(name), rules, modelv1.MaxNetworkPolicyRules))
-		}
+	if rules := len(policy.Ingress); rules > modelv1.MaxNetworkPolicyRules {
+		errs = append(errs, field.TooMany(path.Child("ingress"), rules, modelv1.MaxNetworkPolicyRules))
+	}
+	if rules := len(policy.Egress); rules > modelv1.MaxNetworkPolicyRules {
+		errs = append(errs, field.TooMany(path.Child("egress"), rules, modelv1.MaxNetworkPolicyRules))
 	}
 	return errs
 }
