@@ -138,7 +138,7 @@ func TestEveryAlertLeadsToItsRunbook(t *testing.T) {
 				known = known || alert.Alert == section[1]
 			}
 			if !known {
-				t.Errorf("%s tells of %s, which is no alert", documents+name, section[1])
+				t.Errorf("%s describes %s, which is no alert", documents+name, section[1])
 			}
 		}
 	}

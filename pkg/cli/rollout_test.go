@@ -54,10 +54,10 @@ func TestRolloutStatus(t *testing.T) {
 			output: []string{`modelbox "balanced" successfully rolled out`},
 		},
 		{
-			name: "a rollout that goes on, once", arguments: []string{"rollout", "status", "progressing", "--watch=false"}, output: []string{waiting},
+			name: "a rollout in progress, once", arguments: []string{"rollout", "status", "progressing", "--watch=false"}, output: []string{waiting},
 		},
 		{
-			name: "a rollout that goes on, of pods that fail", arguments: []string{"rollout", "status", "pulling", "-w=false"},
+			name: "a rollout in progress, of pods that fail", arguments: []string{"rollout", "status", "pulling", "-w=false"},
 			output: []string{
 				`Waiting for modelbox "pulling" rollout to finish: 1 out of 3 new replicas have been updated; ImagePullBackOff: pod pulling-1: Back-off pulling image...`,
 			},

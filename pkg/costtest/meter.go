@@ -21,7 +21,7 @@ const (
 	runs   = 10
 )
 
-// Meter counts what a subject costs. At the end of a test that has not failed, it compares the counts with those of the last release,
+// Meter counts what a subject costs. At the end of a test that has not failed, it compares them with the counts of the last release,
 // and fails the test if one is too high. With UPDATE_COUNTS=true, it writes them instead.
 type Meter struct {
 	t      testing.TB

@@ -170,6 +170,6 @@ func TestClusterThatDoesNotAnswer(t *testing.T) {
 	server.SetDown(true)
 	clock.SetTime(clock.Now().Add(time.Hour))
 	if got := unknownIn(t, cluster, newPod()); len(got) != 3 {
-		t.Errorf("when it does not answer any more, got %v, want the three that are known", got)
+		t.Errorf("when it no longer answers, got %v, want the three that are known", got)
 	}
 }

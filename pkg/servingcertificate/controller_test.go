@@ -362,7 +362,9 @@ func TestMissingRights(t *testing.T) {
 }
 
 func TestReadinessAfterwards(t *testing.T) {
-	unreachable := func(clienttesting.Action) error { return apierrors.NewInternalError(fmt.Errorf("the cluster is away")) }
+	unreachable := func(clienttesting.Action) error {
+		return apierrors.NewInternalError(fmt.Errorf("the cluster is unavailable"))
+	}
 	for _, row := range []struct {
 		name  string
 		after time.Duration
@@ -406,7 +408,7 @@ func TestAPIServicesThatDoNotLeadHere(t *testing.T) {
 					t.Errorf("the server is not ready: %v", err)
 				}
 				if writes := c.countWrites(); writes != 1 {
-					t.Errorf("%d writes, want that of the Secret", writes)
+					t.Errorf("%d writes, want the write of the Secret", writes)
 				}
 				// Its CA is replaced all the same.
 				time.Sleep(2 * day)

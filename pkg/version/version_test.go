@@ -18,7 +18,7 @@ func TestKubernetes(t *testing.T) {
 		product *version.Version
 		want    *version.Version
 	}{
-		{"this release stands for the libraries it is built with", current, libraries},
+		{"this release maps to the libraries it is built with", current, libraries},
 		{"a patch of this release does as well", version.MustParse(Current + ".7"), libraries},
 		{"a newer minor release has no newer libraries", current.AddMinor(1), libraries},
 		{"another major release is unknown", version.MajorMinor(current.Major()+1, 0), nil},

@@ -79,7 +79,7 @@ func TestIsHealthy(t *testing.T) {
 	}{
 		{"all is well", "Healthy", "2", true},
 		{"a former generation was", "Healthy", "1", false},
-		{"it goes on", "Progressing", "2", false},
+		{"it progresses", "Progressing", "2", false},
 		{"nothing is known", "", "", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 func newReportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report DIR",
-		Short: "Write the report anew from the result.json in a folder",
+		Short: "Write the report again from the result.json in a folder",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := result.Read(filepath.Join(args[0], report.ResultFile))

@@ -42,8 +42,8 @@ func newRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run [SCENARIO...]",
 		Short: "Measure, and write the result and a report",
-		Long: `run measures the scenarios that are named, or all of them, each on a control plane of its own; with --quick,
-on that of the one before where it needs the same. It writes the
+		Long: `run measures the scenarios that are named, or all of them, each on a control plane of its own; with --quick
+on the control plane of the one before where it needs the same. It writes the
 result and a report into the folder --output after each of them. Ctrl-C ends it, and the control plane.`,
 		ValidArgs: scenario.Names(),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -69,7 +69,7 @@ func (o *runOptions) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.Quick, "quick", false, "show every ratio roughly, in minutes")
 	flags.BoolVar(&o.Full, "full", false, "have as many objects in every scenario as its goals are about, which takes hours")
 	flags.StringVar(&o.output, "output", "_output/bench", "folder for the result and the report")
-	flags.StringVar(&o.Dir, "dir", "_output/bench/clusters", "folder for the control planes, on a disk like those of real ones")
+	flags.StringVar(&o.Dir, "dir", "_output/bench/clusters", "folder for the control planes, on a disk like the disks of real ones")
 	flags.StringVar(&o.Programs.Bin, "bin", "_output/bin", "folder with localcluster, modelbox-apiserver and etcd")
 	flags.StringVar(&o.Programs.Artifacts, "artifacts", "artifacts", "folder with the server's manifests")
 }

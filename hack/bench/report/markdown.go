@@ -71,8 +71,8 @@ func writePage(to io.Writer, r *result.Result, plots map[string][]plotFile) erro
 	fmt.Fprintf(out, `
 Each contestant was measured in turn, %s, on the same control plane of real components: every etcd waits for the disk,
 none writes an audit log, and clients and controllers have no limit of requests. Figures are medians, with the least and
-the largest in parentheses. A ratio is the median of those of all rounds, in each of which the two were measured one after
-the other. CPU is that of all servers: kube-apiserver, both etcds, the server, the controller manager and the scheduler.
+the largest in parentheses. A ratio is the median of the ratios of all rounds, in each of which the two were measured one after
+the other. CPU is the CPU of all servers: kube-apiserver, both etcds, the server, the controller manager and the scheduler.
 
 `, english.Plural(r.Settings.Rounds, "round", ""))
 	for i := range r.Scenarios {

@@ -40,7 +40,7 @@ func TestAwait(t *testing.T) {
 		{"one that is not ready does not count", add("one/a", "one/b?"), nil, []string{"one/a"}, "1 of 2"},
 		{"one of another namespace does not count", add("one/a", "three/a"), nil, []string{"one/a"}, "1 of 2"},
 		{"the watch ends before all are ready", add("one/a"), add("one/a", "one/b"), []string{"one/a", "one/b"}, ""},
-		{"the server refuses to go on", func(watched *watch.FakeWatcher) {
+		{"the server ends the watch", func(watched *watch.FakeWatcher) {
 			watched.Error(&metav1.Status{Message: "too old resource version"})
 		}, nil, nil, "too old resource version"},
 	} {

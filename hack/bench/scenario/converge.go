@@ -62,7 +62,7 @@ var convergeScenario = &runner.Scenario{
 		fmt.Sprintf("The boxes are spread over %d namespaces: the server lets none of them have more than half of its workers.", spreadOver),
 		"The limit creates custom resources and the children that the server has made, and writes each status once, with " + fmt.Sprint(ourWorkers) + " requests at a time, and waits for nothing.",
 		"etcd alone is what the limit cannot be below: a client of both etcds puts the bytes that they have of a box, its Deployment and its Service, the box twice, for " + fmt.Sprint(ourWorkers) + " boxes at a time.",
-		"Writes and reads are those of boxes, Deployments and Services by everybody, without the creation of the boxes: the controller manager writes to each Deployment, too.",
+		"Writes and reads count all clients of boxes, Deployments and Services, without the creation of the boxes: the controller manager writes to each Deployment as well.",
 	},
 	Testbed: testbed.Options{Controllers: true},
 	Figures: []result.Figure{

@@ -52,7 +52,7 @@ var driftScenario = &runner.Scenario{
 		"A restoration takes from the request that deletes or edits a Deployment until a watch tells that it is there again, or as it was. Other Deployments are taken every round.",
 		"The operator, with the defaults of controller-runtime, restores Deployments that are deleted. As the tutorial has it, it does not see that one was edited, nor that a Service was deleted.",
 		"Both sides have their boxes and children in one cluster. The operator looks at its own namespace only, as the server looks at its own children only.",
-		"Writes are those of boxes, Deployments and Services by everybody but who deletes or edits, the controller manager included.",
+		"Writes count all clients of boxes, Deployments and Services but the one that deletes or edits. The controller manager is included.",
 	},
 	Testbed: testbed.Options{Controllers: true},
 	Figures: []result.Figure{

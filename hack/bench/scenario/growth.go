@@ -54,8 +54,8 @@ var growthScenario = &runner.Scenario{
 	Notes: []string{
 		fmt.Sprintf("%q is how fast %d clients create %d boxes while the children of those are made; in a quick run, one in %d of them.", createRate, fillClients, createdAtOnce, quickShare),
 		fmt.Sprintf("%q and %q are how long one box takes, of %d, each of which is created when the one before is Ready; in a quick run, of one in %d.", reconcileLatency, reconcileTail, createdSingly, quickShare),
-		fmt.Sprintf("%q is by how much the server needs more memory than when a few boxes were there and have gone, right after a garbage collection. What its Go runtime keeps for later use does not count.", residentGrowth),
-		"An exponent says how what all boxes together cost grows with their number: to list all of them, to keep them in memory, and to create and reconcile as many. 1 is linear, and below is better. It is that of the power function that comes nearest to the figures of a round.",
+		fmt.Sprintf("%q is by how much the server needs more memory than when a few boxes were there and have gone, right after a garbage collection. Memory that its Go runtime keeps for later use does not count.", residentGrowth),
+		"An exponent says how what all boxes together cost grows with their number: to list all of them, to keep them in memory, and to create and reconcile as many. 1 is linear, and below is better. It is the exponent of the power function that comes nearest to the figures of a round.",
 	},
 	Testbed: testbed.Options{Controllers: true},
 	Figures: growthFigures(),

@@ -23,8 +23,8 @@ var listScenario = &runner.Scenario{
 	Shows: "list many boxes: all at once, in pages, and one in a hundred by a field selector",
 	Notes: []string{
 		"The time ends when the client has decoded every box into Go values.",
-		"What is received is counted on the connection. It is compressed, as clients ask for unless they are told not to; clients in the same network are often told.",
-		"The peak memory is by how much the memory of etcd, kube-apiserver and the server grows at most, right after a garbage collection. What their Go runtimes have kept from before makes it less; what they allocate is the same every time.",
+		"Received bytes are counted on the connection. They are compressed, as clients ask for by default. Clients in the same network are often configured without compression.",
+		"The peak memory is by how much the memory of etcd, kube-apiserver and the server grows at most, right after a garbage collection. Memory that their Go runtimes have kept from before makes it less; the allocations are the same every time.",
 	},
 	Figures: []result.Figure{
 		{Name: runner.Time, Unit: result.Seconds},

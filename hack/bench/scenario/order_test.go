@@ -58,7 +58,7 @@ func TestOrderCountsFromFirst(t *testing.T) {
 	}
 	o.ready(named("two-db"))
 	if place, err := o.next(t.Context()); place != 3 || err != nil {
-		t.Errorf("place %d may be created, %v; want that of two-web", place, err)
+		t.Errorf("place %d may be created, %v; want the place of two-web", place, err)
 	}
 	if len(o.free) > 0 {
 		t.Error("one-web may be created, although one-db is not ready")

@@ -40,9 +40,9 @@ var restartScenario = &runner.Scenario{
 	Notes: []string{
 		"A restart begins with the execution of the program, the former one having ended in order, and ends when all servers are quiet for a second.",
 		fmt.Sprintf("A resync is a look at all boxes once more, which the server takes every %s here, and by default every ten minutes. Its CPU is all that the server has used since it was quiet. The operator has no resync for ten hours.", resyncPeriod),
-		"The controller is the server, with its API and its etcd, or the operator. The CPU of all servers is without that of the other controller.",
+		"The controller is the server, with its API and its etcd, or the operator. The CPU of all servers excludes the other controller.",
 		"Both sides have their boxes and children in one cluster. The operator looks at its own namespace only, as the server looks at its own children only.",
-		"Writes and reads are those of boxes, Deployments and Services by everybody. What a cache is filled with comes over its watch and is no read.",
+		"Writes and reads count all clients of boxes, Deployments and Services. A cache is filled over its watch, which is no read.",
 	},
 	Testbed: testbed.Options{Controllers: true, ResyncPeriod: resyncPeriod},
 	Figures: []result.Figure{

@@ -36,7 +36,7 @@ const (
 
 	// The contestants.
 	inStacks = "ModelStacks"
-	byHand   = "boxes by hand"
+	byHand   = "boxes without a stack"
 
 	writesPerComponent = "writes a component"
 	writesPerStack     = "writes of the stack"
@@ -53,7 +53,7 @@ var stacksScenario = &runner.Scenario{
 		"The peer are the boxes that the server has made of such a stack, created by clients who watch them: a box as soon as those that it depends on are Ready. Stacks and boxes are created by " + fmt.Sprint(fillClients) + " clients.",
 		fmt.Sprintf("The stacks are spread over %d namespaces: the server lets none of them have more than half of its workers.", spreadOver),
 		"The time ends when the last stack is Ready, and when the last box is.",
-		"Writes of a component are those of its box, its Deployment and its Service by everybody, its creation included. Those of the stack itself are counted apart, its creation included, too.",
+		"Writes of a component count all clients of its box, its Deployment and its Service, its creation included. Writes of the stack are counted apart, its creation included.",
 	},
 	Testbed: testbed.Options{Controllers: true},
 	Figures: []result.Figure{

@@ -44,7 +44,7 @@ var steadyScenario = &runner.Scenario{
 	Name:  "steady",
 	Shows: fmt.Sprintf("change the image of %d boxes a second, of many that have no pods", changesWanted),
 	Notes: []string{
-		fmt.Sprintf("Each round goes on where the last one has ended, without a pause. The boxes are spread over %d namespaces.", spreadOver),
+		fmt.Sprintf("Each round starts where the last one ended, without a pause. The boxes are spread over %d namespaces.", spreadOver),
 		fmt.Sprintf("Changes that are made more slowly than %d a second are so because the machine cannot do more: each of them makes the Deployment roll out, with a new ReplicaSet.", changesWanted),
 		"How long a box waits in the queue and how long its reconcile takes is what the server's metrics say. Their quantiles are estimated as Prometheus does: each bucket of the queue is ten times as wide as the one before, with bounds at 10 ms, 100 ms, 1 s and, for the last one, 10 s.",
 		"The server has its etcd in it. All servers are that one, the cluster's etcd, kube-apiserver, the controller manager and the scheduler.",

@@ -27,7 +27,7 @@ var storageScenario = &runner.Scenario{
 	Notes: []string{
 		"Every round adds its part of the boxes.",
 		"Stored are the keys and values in etcd that are about boxes.",
-		"Resident is by how much the memory of etcd, kube-apiserver and the server grows from one garbage collection to the next, together, since the server embeds its etcd. What the Go runtimes keep for later use does not count.",
+		"Resident is by how much the memory of etcd, kube-apiserver and the server grows from one garbage collection to the next, together, since the server embeds its etcd. Memory that the Go runtimes keep for later use does not count.",
 	},
 	Figures: []result.Figure{
 		{Name: storedBytes, Unit: result.Bytes},

@@ -52,7 +52,7 @@ var watchersScenario = &runner.Scenario{
 	Notes: []string{
 		fmt.Sprintf("Each watcher has a connection of its own and watches one of %d namespaces, so that one in %d of them hears of a write.", watchedNamespaces, watchedNamespaces),
 		"A delivery takes from when the write is due until the watcher has read the event, which it does not decode.",
-		"The CPU is that of all servers while there are writes, divided by the deliveries.",
+		"The CPU is the CPU of all servers while there are writes, divided by the deliveries.",
 		"Resident is by how much the memory of etcd, kube-apiserver and the server grows from one garbage collection before the watchers connect to one after the writes.",
 		"Controllers are off.",
 	},

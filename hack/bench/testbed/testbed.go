@@ -103,7 +103,7 @@ type Testbed struct {
 
 	supervisor *exec.Cmd
 	ended      chan error
-	// others has the processes of additional servers, by name.
+	// others holds the processes of additional servers, by name.
 	others map[string]int
 }
 

@@ -62,7 +62,7 @@ func (a *application) serve() error {
 		if !errors.Is(err, net.ErrClosed) {
 			return err
 		}
-		<-ctx.Done() // It was told to stop listening, and goes on without.
+		<-ctx.Done() // It was asked to stop listening, and keeps running.
 	case <-ctx.Done():
 	}
 	fmt.Println("stops")

@@ -22,8 +22,8 @@ func variable(connection, part string) string {
 	return os.Getenv(prefix + "_" + part)
 }
 
-// via passes a request on to the application at the other end of a connection: "GET /via/auth/via/mysql-proxy/version".
-func via(w http.ResponseWriter, r *http.Request) {
+// relay passes a request on to the application at the other end of a connection: "GET /via/auth/via/mysql-proxy/version".
+func relay(w http.ResponseWriter, r *http.Request) {
 	connection := r.PathValue("connection")
 	client := &http.Client{Timeout: connectPatience}
 	response, err := client.Get("http://" + variable(connection, "URL") + "/" + r.PathValue("path"))

@@ -17,7 +17,7 @@ import (
 // lastLines is the number of lines that the application writes when it gets SIGTERM.
 const lastLines = 100
 
-// count writes "line 1" and so on, one each interval, until there are as many as atMost says, or without it until it is told to stop:
+// count writes "line 1" and so on, one each interval, until there are as many as atMost says, or without it until it is stopped:
 // then it writes a hundred more. At last it writes "end" with the number of the last line. Who reads the log can tell whether one is
 // missing.
 func count(out io.Writer, interval, atMost string) error {

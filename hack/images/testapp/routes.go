@@ -24,7 +24,7 @@ func (a *application) routes() http.Handler {
 	mux.HandleFunc("GET /environment/{name}", environment)
 	mux.HandleFunc("GET /files/{path...}", files)
 	// Whom it reaches.
-	mux.HandleFunc("GET /via/{connection}/{path...}", via)
+	mux.HandleFunc("GET /via/{connection}/{path...}", relay)
 	mux.HandleFunc("GET /connect/{connection}", connect)
 	// How it is.
 	mux.HandleFunc("GET /ready", unless(&a.unready))
@@ -74,7 +74,7 @@ func crash(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	fmt.Println("crashes, as it was told to")
+	fmt.Println("crashes, as requested")
 	os.Exit(code)
 }
 

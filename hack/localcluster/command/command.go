@@ -31,7 +31,7 @@ A container node needs Linux, root, and what check says. Its kubelet, containerd
 and kube-proxy have network, mounts and processes of their own: the machine sees
 one more network interface, from 198.18.0.0/15, and a cgroup.
 
-Each program of the cluster can also be run by itself, by name:
+Each program of the cluster can also be run alone, by name:
   localcluster (` + strings.Join(component.Names(), "|") + `) ...
 or through a link of that name.`,
 		SilenceUsage:  true,

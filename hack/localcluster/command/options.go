@@ -37,7 +37,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.server, "server", "_output/bin/modelbox-apiserver", "the modelbox-apiserver binary to run in the cluster; empty for a plain cluster")
 	flags.StringArrayVar(&o.serverArgs, "server-arg", nil, "one more argument for the server, such as --server-arg=--v=4; may be repeated")
 	flags.StringVar(&o.artifacts, "artifacts", "artifacts", "folder with the server's manifests, of which base/ is installed")
-	flags.StringArrayVar(&o.components, "component", nil, "one more folder of components/ of the manifests to install, such as --component=pod-debugger, for the rights that it grants; flags of the server are those of --server-arg; may be repeated")
+	flags.StringArrayVar(&o.components, "component", nil, "one more folder of components/ of the manifests to install, such as --component=pod-debugger, for the rights that it grants; set the flags of the server with --server-arg; may be repeated")
 	flags.StringVar(&o.sample, "sample", "", "manifest to apply, and wait for, once the server is installed")
 	flags.IntVar(&o.settings.Nodes.Simulated, "nodes", 2, "how many simulated nodes to create; beside a container node they are tainted "+cluster.SimulatedTaint)
 	flags.BoolVar(&o.settings.Nodes.Container, "container-node", false, "also start a node that runs containers; needs what check says")

@@ -254,7 +254,7 @@ func TestRestatedVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if version := strings.TrimSpace(string(restated)); !strings.HasPrefix(string(linked), "v"+version+".") {
-		t.Errorf("the rules of Kubernetes %s are compared with those of %s", version, linked)
+		t.Errorf("compared the rules of Kubernetes %s with the rules of %s", version, linked)
 	}
 }
 

@@ -77,7 +77,7 @@ func TestSizesOfStorage(t *testing.T) {
 		{"it grows, which its class allows", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "web", "elastic")}, ""},
 		{"it grows, and its class is gone", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "web", "gone")},
 			path + `PersistentVolumeClaim web-data cannot grow: there is no storage class "gone"`},
-		{"it grows, and its volume was made by hand", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "web", "")},
+		{"it grows, and a user made its volume", newBox(deployment, "3Gi"), newBox(deployment, "2Gi"), []runtime.Object{newClaim("web-data", "web", "")},
 			path + "PersistentVolumeClaim web-data has no storage class, and cannot grow"},
 		{"it grows, of a StatefulSet of which one claim cannot", newBox(statefulSet, "3Gi"), newBox(statefulSet, "2Gi"),
 			[]runtime.Object{newClaim("data-web-0", "web", "elastic"), newClaim("data-web-1", "web", "fixed")}, fixedClass("data-web-1")},

@@ -119,7 +119,7 @@ func TestReservations(t *testing.T) {
 	clock.SetTime(now.Add(reservationPeriod + 1))
 	expectTotal(t, u, "one", bytes)
 	if _, fits := u.reserve(named("one", "third"), bytes, limit, false); !fits {
-		t.Error("what was not written takes room for ever")
+		t.Error("what was not written takes room forever")
 	}
 }
 

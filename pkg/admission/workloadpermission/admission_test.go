@@ -77,7 +77,7 @@ func TestValidate(t *testing.T) {
 			"spec.serviceAccountName, spec.workload" + noMore + `create resource "daemonsets" in API group "apps" in the namespace "default"`},
 		{"a DaemonSet stays one", nil, newBox(t, "workload: DaemonSet"), newBox(t, "workload: DaemonSet, minReadySeconds: 1"), nil, ""},
 
-		{"adoption needs update and delete of the very object", nil, nil, newBox(t, "", adopting), []string{updateDeployment, deleteDeployment},
+		{"adoption needs update and delete of the object itself", nil, nil, newBox(t, "", adopting), []string{updateDeployment, deleteDeployment},
 			adoptedPath + noMore + `update resource "deployments" named "web" in API group "apps" in the namespace "default"; ` +
 				adoptedPath + noMore + `delete resource "deployments" named "web" in API group "apps" in the namespace "default"`},
 		{"and of the Service where there is one", []string{updateDeployment, deleteDeployment, updateService}, nil, newBox(t, "ports: [{port: 80}]", adopting),
@@ -206,12 +206,12 @@ func TestValidate(t *testing.T) {
 }
 
 func TestWhatCannotBeAskedIsRefused(t *testing.T) {
-	err := validate(t, &permissions{err: errors.New("the cluster is away")}, newBox(t, "serviceAccountName: robot"), nil, "")
-	const want = `spec.serviceAccountName: asking the cluster whether user "jane" may create resource "deployments" in API group "apps": the cluster is away`
+	err := validate(t, &permissions{err: errors.New("the cluster is unavailable")}, newBox(t, "serviceAccountName: robot"), nil, "")
+	const want = `spec.serviceAccountName: asking the cluster whether user "jane" may create resource "deployments" in API group "apps": the cluster is unavailable`
 	if !apierrors.IsServiceUnavailable(err) || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if err := validate(t, &permissions{err: errors.New("the cluster is away")}, newBox(t, ""), nil, ""); err != nil {
+	if err := validate(t, &permissions{err: errors.New("the cluster is unavailable")}, newBox(t, ""), nil, ""); err != nil {
 		t.Errorf("an ordinary box: %v", err)
 	}
 }

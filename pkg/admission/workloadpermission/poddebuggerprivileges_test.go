@@ -49,7 +49,7 @@ func TestPodDebuggersNeedEphemeralContainers(t *testing.T) {
 		{"one that restarts boxes", []string{debug}, nil, debugger(restarting), []string{debug, restart}, noRestart},
 		{"one that restarts boxes of others", []string{debug}, debugger(restarting), debugger(restarting, selecting), []string{debug, restart}, noRestart},
 		{"who may restart them may", []string{debug, restart}, debugger(), debugger(restarting), []string{debug, restart}, ""},
-		{"one that restarts no boxes any more", []string{debug}, debugger(restarting), debugger(), []string{debug}, ""},
+		{"one that no longer restarts boxes", []string{debug}, debugger(restarting), debugger(), []string{debug}, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			permissions := &permissions{granted: map[string]bool{}}

@@ -14,7 +14,7 @@ func TestArguments(t *testing.T) {
 		name        string
 		given, want []string
 	}{
-		{"a name is that of a box", []string{"web"}, []string{"modelboxes/web"}},
+		{"a name is the name of a box", []string{"web"}, []string{"modelboxes/web"}},
 		{"names and typed names mix", []string{"web", "mst/shop"}, []string{"modelboxes/web", "mst/shop"}},
 		{"a type comes before names", []string{"mst", "shop", "shop2"}, []string{"mst", "shop", "shop2"}},
 		{"several types", []string{"mb,ModelStacks"}, []string{"mb,ModelStacks"}},

@@ -66,7 +66,7 @@ func TestSetPortsKeepsWhatAServiceIs(t *testing.T) {
 // A later field of Services must be a field of boxes, or be reported.
 func TestEveryFieldOfAServiceIsKnown(t *testing.T) {
 	known := map[string]string{
-		"ClusterIPs": "stays", "Selector": "becomes that of the box", "ClusterIP": "", "Ports": "", "Type": "", "ExternalName": "", "ExternalIPs": "",
+		"ClusterIPs": "stays", "Selector": "becomes the selector of the box", "ClusterIP": "", "Ports": "", "Type": "", "ExternalName": "", "ExternalIPs": "",
 		"LoadBalancerIP": "",
 	}
 	service, box := reflect.TypeFor[corev1.ServiceSpec](), reflect.TypeFor[modelv1.ModelBoxService]()

@@ -66,7 +66,7 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# Show the boxes and stacks of the current namespace
 			kubectl modelbox dashboard
 
-			# Show those of namespace shop, on port 8080
+			# Show namespace shop, on port 8080
 			kubectl modelbox dashboard --namespace=shop --port=8080`),
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -50,7 +50,7 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !isLog && r.URL.Query().Get("labelSelector") == "modelbox=web":
 		answer(http.StatusOK, corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: c.pods})
 	case isLog && pod == c.broken:
-		http.Error(w, "the node is away", http.StatusBadGateway)
+		http.Error(w, "the node is unavailable", http.StatusBadGateway)
 	case isLog:
 		_, _ = io.WriteString(w, pod+"?"+r.URL.Query().Encode()+"\n")
 	default:

@@ -16,7 +16,7 @@ func TestLinesOfAComponent(t *testing.T) {
 	}{
 		{"lines", "[shop/db] ", []string{"one\n", "two\n"}, "[shop/db] one\n[shop/db] two\n"},
 		{"pieces of a line", "[shop/db] ", []string{"on", "e\n", "two"}, "[shop/db] one\n[shop/db] two"},
-		{"a box by itself", "", []string{"one\n"}, "one\n"},
+		{"a box without a stack", "", []string{"one\n"}, "one\n"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			out := &bytes.Buffer{}

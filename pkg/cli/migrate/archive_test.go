@@ -107,7 +107,7 @@ func TestCompareExportsNoticesChanges(t *testing.T) {
 		{"another annotation", func(e *export) { e.Boxes[0].object.SetAnnotations(map[string]string{"a": "b"}) }, "was changed after the export"},
 		{"another child", func(e *export) { e.Boxes[0].children[0].SetUID("other") }, "has a new child Deployment"},
 		{"a box that is gone", func(e *export) { e.Boxes = nil }, "was changed after the export"},
-		{"a box that was created anew", func(e *export) { e.Boxes[0].UID = types.UID("other") }, "was changed after the export"},
+		{"a box that was recreated", func(e *export) { e.Boxes[0].UID = types.UID("other") }, "was changed after the export"},
 		{"a box more", func(e *export) {
 			e.Boxes = append(e.Boxes, &exportedBox{Namespace: "shop", Name: "api", UID: "uid-of-api", object: custom("api", nil, nil)})
 		}, "was created after the export"},

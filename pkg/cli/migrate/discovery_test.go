@@ -47,10 +47,10 @@ func TestStaleDiscoveryIsHealedByDeletingTheAPIService(t *testing.T) {
 	}{
 		{"nothing is stale", automanaged(), nil, true, dryRunNone, "", false},
 		{"another group is", automanaged(), map[schema.GroupVersion]error{{Group: "metrics.k8s.io", Version: "v1"}: discovery.StaleGroupVersionError{}}, true, dryRunNone, "", false},
-		{"that of a server is, which does not answer", defaultAPIService(), ours, true, dryRunNone, "", false},
-		{"that of custom resources is", automanaged(), ours, true, dryRunNone, "", true},
-		{"that of custom resources is, in a dry run", automanaged(), ours, true, dryRunServer, "kubectl delete apiservice v1.model.github.com", false},
-		{"that of custom resources is, and the user may not delete it", automanaged(), ours, false, dryRunNone, "with permission to delete APIServices", false},
+		{"an APIService of a server is, which does not answer", defaultAPIService(), ours, true, dryRunNone, "", false},
+		{"an APIService of custom resources is", automanaged(), ours, true, dryRunNone, "", true},
+		{"an APIService of custom resources is, in a dry run", automanaged(), ours, true, dryRunServer, "kubectl delete apiservice v1.model.github.com", false},
+		{"an APIService of custom resources is, and the user may not delete it", automanaged(), ours, false, dryRunNone, "with permission to delete APIServices", false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			o := newOptions(t)

@@ -46,7 +46,7 @@ func TestJudgeBoxSaysWhatTheServerRefusesAndChanges(t *testing.T) {
 			object.Object["status"] = map[string]any{"phase": "Running", "conditions": "good"}
 			return object
 		}(), nil},
-		{"a default is told", custom("web", func() map[string]any { spec := with(nil); delete(spec, "replicas"); return spec }(), nil),
+		{"a default is reported", custom("web", func() map[string]any { spec := with(nil); delete(spec, "replicas"); return spec }(), nil),
 			[]told{{note, "spec.replicas", "is set to its default, 1"}}},
 		{"a field that is not known is refused", custom("web", with(map[string]any{"owner": "me"}), nil),
 			[]told{{refused, "", `is unknown to the server: unknown field "spec.owner"`}}},

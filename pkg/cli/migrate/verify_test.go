@@ -37,7 +37,7 @@ func TestVerifyFindsWhatIsNotAsItWas(t *testing.T) {
 		{"a label", func(live *exportedBox) { live.object.SetLabels(map[string]string{"a": "b"}) }, []string{"metadata.labels: differs from the export"}},
 		{"an annotation", func(live *exportedBox) { live.object.SetAnnotations(map[string]string{"a": "b"}) }, []string{"metadata.annotations: differs from the export"}},
 		{"the spec", func(live *exportedBox) { live.object.Object["spec"] = map[string]any{"image": "nginx:2"} }, []string{"spec: differs from the export"}},
-		{"a child created anew", func(live *exportedBox) { live.children[0].SetUID("other") }, []string{": Deployment web was deleted, or the box does not own it"}},
+		{"a recreated child", func(live *exportedBox) { live.children[0].SetUID("other") }, []string{": Deployment web was deleted, or the box does not own it"}},
 		{"a child of another box", func(live *exportedBox) { live.UID = "other" },
 			[]string{"metadata.ownerReferences: of Deployment web does not name the box as its controller"}},
 		{"a Deployment that is paused", func(live *exportedBox) {
@@ -136,7 +136,7 @@ func TestRollbackKnowsWhichPodsItWouldReplace(t *testing.T) {
 		{"pods that are what they were", func(*appsv1.Deployment) {}, false},
 		{"pods with more labels", func(d *appsv1.Deployment) { d.Spec.Template.Labels = map[string]string{"modelbox": "web"} }, false},
 		{"pods of another image", func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "nginx:2" }, true},
-		{"a Deployment created anew", func(d *appsv1.Deployment) { d.UID, d.Spec.Template.Spec.Containers[0].Image = "other", "nginx:2" }, false},
+		{"a recreated Deployment", func(d *appsv1.Deployment) { d.UID, d.Spec.Template.Spec.Containers[0].Image = "other", "nginx:2" }, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			live := webDeployment()

@@ -60,7 +60,7 @@ func newConfigCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *co
 	cmd.Flags().StringVar(&o.Config, "config", o.Config, "Name of the config. Default is the config without a name.")
 	cmd.Flags().StringVar(&o.MountPath, "mount-path", o.MountPath, "Directory at which the files are mounted into the container. Required for a new config.")
 	cmd.Flags().StringSliceVar(&o.FileSources, "from-file", o.FileSources, "Key file can be specified using its file path, in which case file basename will be used as key, or optionally with a key and file path. Specifying a directory will iterate each file in the directory, whose basename must be a valid ConfigMap key.")
-	cmd.Flags().StringArrayVar(&o.LiteralSources, "from-literal", o.LiteralSources, "Specify a key and literal value to insert (i.e. mykey=somevalue).")
+	cmd.Flags().StringArrayVar(&o.LiteralSources, "from-literal", o.LiteralSources, "Specify a key and literal value to insert (for example mykey=somevalue).")
 	cmd.Flags().BoolVar(&o.Prune, "prune", o.Prune, "If true, remove the files of the config that are not specified.")
 	return cmd
 }

@@ -90,7 +90,7 @@ func (d *Dependencies) WaitForSync(ctx context.Context) bool {
 			if ctx.Err() != nil {
 				return false
 			}
-			logger.Info("Going on without a cache that is optional", "resource", c.resource)
+			logger.Info("Continuing without an optional cache", "resource", c.resource)
 		}
 	}
 	return true

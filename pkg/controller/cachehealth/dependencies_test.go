@@ -187,7 +187,7 @@ func TestMonitorRecordsNothingOfAResourceThatIsNotServed(t *testing.T) {
 		want           []string
 	}{
 		{"served", true, true, []string{"1"}},
-		{"not served any more", true, false, nil},
+		{"no longer served", true, false, nil},
 		{"not known to be served, as when a permission is missing", false, false, []string{"0"}},
 	} {
 		synced, served = row.synced, row.served

@@ -47,7 +47,7 @@ func (e *Engine[O]) confirmOwner(ctx context.Context, owner O) (O, error) {
 	case apierrors.IsNotFound(err):
 		return now, e.ownerChanged()
 	case err != nil:
-		return now, fmt.Errorf("reading the %s anew: %w", e.Noun, err)
+		return now, fmt.Errorf("reading the %s again: %w", e.Noun, err)
 	case now.GetUID() != owner.GetUID() || now.GetDeletionTimestamp() != nil:
 		return now, e.ownerChanged()
 	default:

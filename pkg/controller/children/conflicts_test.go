@@ -69,7 +69,7 @@ func TestConflicts(t *testing.T) {
 			for i, round := range row.rounds {
 				clock.SetTime(clock.Now().Add(round.after))
 				if paused := conflicts.paused("child", round.field); len(paused) > 0 && round.want == restored {
-					t.Fatalf("round %d: a pause of %s goes on", i, paused[0].Pause)
+					t.Fatalf("round %d: the pause of %s has not ended", i, paused[0].Pause)
 				}
 				if got := conflicts.change("child", round.field); got != round.want {
 					t.Fatalf("round %d: got a pause of %s, want %s", i, got, round.want)

@@ -344,7 +344,7 @@ func TestReconcileOfAConvergedOwner(t *testing.T) {
 				"patch secrets settings-token", "patch secrets settings-token",
 			},
 			events: []string{
-				"Normal ReplacedSecret Deleted Secret settings-token to create it anew: its type is Opaque and cannot become example.com/token",
+				"Normal ReplacedSecret Deleted Secret settings-token to recreate it: its type is Opaque and cannot become example.com/token",
 				"Normal CreatedSecret Created Secret settings-token",
 			},
 			writes: countedMetrics{"Secret create": 1, "Secret replace": 3},
@@ -375,7 +375,7 @@ func TestReconcileOfAConvergedOwner(t *testing.T) {
 				"get configmaps settings", "delete secrets settings-token", "get secrets settings-token", "patch secrets settings-token",
 			},
 			events: []string{
-				"Normal ReplacedSecret Deleted Secret settings-token to create it anew: it belonged to a map of this name that has been deleted",
+				"Normal ReplacedSecret Deleted Secret settings-token to recreate it: it belonged to a map of this name that has been deleted",
 				"Normal CreatedSecret Created Secret settings-token",
 			},
 			writes: countedMetrics{"Secret create": 1, "Secret replace": 2},
@@ -405,7 +405,7 @@ func TestReconcilePrunesWhatTheOwnerDoesNotAskForAnyMore(t *testing.T) {
 	f.catchUp(t)
 	fixture.Check(t, "failures", []string(nil), f.reconcile(t))
 	fixture.Check(t, "requests", []string{"delete secrets settings-token"}, f.requests())
-	fixture.Check(t, "events", []string{"Normal PrunedSecret Deleted Secret settings-token, which the map does not ask for any more"}, f.told())
+	fixture.Check(t, "events", []string{"Normal PrunedSecret Deleted Secret settings-token, which the map no longer specifies"}, f.told())
 }
 
 func TestReconcileKeepsWhatIsInUse(t *testing.T) {

@@ -38,7 +38,7 @@ func (e *Engine[O]) replace(ctx context.Context, owner O, s apply.Step, result *
 		return nil, err
 	}
 	e.childEventf(owner, s.Kind, s.Live, corev1.EventTypeNormal, "Replaced"+s.Kind.Name(), "Replace",
-		"Deleted %s %s to create it anew: %s", s.Kind.Name(), s.Name(), s.Obstacle)
+		"Deleted %s %s to recreate it: %s", s.Kind.Name(), s.Name(), s.Obstacle)
 	return e.reconcileChild(ctx, owner, apply.Step{Operation: apply.Replace, Kind: s.Kind, Rendered: s.Rendered}, result)
 }
 
@@ -84,7 +84,7 @@ func (e *Engine[O]) createOrReplace(ctx context.Context, owner O, s apply.Step) 
 		return e.applyAs(ctx, owner, apply.Step{Operation: s.Operation, Kind: s.Kind, Rendered: carried, Live: created}, apply.HandoverManager, false)
 	})
 	if err != nil {
-		return created, fmt.Errorf("setting again what others had set: %w", err)
+		return created, fmt.Errorf("restoring the fields of other managers: %w", err)
 	}
 	return kept, nil
 }
@@ -119,7 +119,7 @@ func (e *Engine[O]) prune(ctx context.Context, owner O, s apply.Step) error {
 	if err != nil {
 		return err
 	}
-	e.childEventf(owner, s.Kind, s.Live, corev1.EventTypeNormal, "Pruned"+s.Kind.Name(), "Prune", "Deleted %s %s, which the %s does not ask for any more", s.Kind.Name(), s.Name(), e.Noun)
+	e.childEventf(owner, s.Kind, s.Live, corev1.EventTypeNormal, "Pruned"+s.Kind.Name(), "Prune", "Deleted %s %s, which the %s no longer specifies", s.Kind.Name(), s.Name(), e.Noun)
 	return nil
 }
 

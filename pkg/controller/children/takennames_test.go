@@ -158,7 +158,7 @@ func TestWatchOfATakenNameEndsWithItsReason(t *testing.T) {
 		change func(t *testing.T, f *testEngine)
 	}{
 		{"the owner is gone or going", func(_ *testing.T, f *testEngine) { f.Forget(settingsKey) }},
-		{"the owner asks for no such child any more", func(t *testing.T, f *testEngine) {
+		{"the owner no longer specifies such a child", func(t *testing.T, f *testEngine) {
 			f.change(t, func(settings *corev1.ConfigMap) { settings.Data = nil })
 			f.mustReconcile(t)
 		}},

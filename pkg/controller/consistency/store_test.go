@@ -121,7 +121,7 @@ func TestEnsureReadyGivesUpAWriteThatNoCacheShows(t *testing.T) {
 	}
 	clock.SetTime(clock.Now().Add(time.Second))
 	if store.EnsureReady(web) != nil {
-		t.Error("the write is waited for for ever")
+		t.Error("the write is waited for forever")
 	}
 	if len(store.writes) != 0 {
 		t.Errorf("what was given up is still remembered: %v", store.writes)

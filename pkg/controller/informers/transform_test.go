@@ -84,12 +84,12 @@ func TestTrim(t *testing.T) {
 		object, want runtime.Object
 	}{
 		{
-			"of the annotations of a Pod, which networks it has beside that of the cluster is kept",
+			"of the annotations of a Pod, its networks beside the network of the cluster are kept",
 			&corev1.Pod{ObjectMeta: attached(whole, `[{"name":"cni0","default":true},{"name":"lan","dns":{}}]`)},
 			&corev1.Pod{ObjectMeta: attached(metadata, `[{"name":"lan"}]`)},
 		},
 		{
-			"of a Pod in no network but that of the cluster, no annotation is kept",
+			"of a Pod in the network of the cluster only, no annotation is kept",
 			&corev1.Pod{ObjectMeta: attached(whole, `[{"name":"cni0","default":true}]`)},
 			&corev1.Pod{ObjectMeta: metadata},
 		},

@@ -161,7 +161,7 @@ func TestALeaseThatRanOutUnnoticedIsOver(t *testing.T) {
 	}
 	hold(&f, time.Hour)
 	if lead.Err() == nil {
-		t.Error("a write of the lead that is over goes on when the Lease is acquired again")
+		t.Error("a write of a former term continues when the Lease is acquired again")
 	}
 }
 

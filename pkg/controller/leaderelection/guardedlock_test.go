@@ -65,7 +65,7 @@ func TestTheFenceIsOpenFromTheBeginningOfTheLastRenewal(t *testing.T) {
 		}
 		time.Sleep(1 * time.Nanosecond)
 		if isOpen(t, &f) {
-			t.Error("it counts from the end of the renewal, when others may have seen it long before")
+			t.Error("it counts from the end of the renewal, which other candidates may have seen long before")
 		}
 	})
 }

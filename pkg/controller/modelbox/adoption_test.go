@@ -142,7 +142,7 @@ func TestReconcileReplacesTheDeploymentOfADeletedBoxWithItsSelector(t *testing.T
 func TestAdoptStopsWhenTheBoxHasChanged(t *testing.T) {
 	orphan := fixture.LiveDeployment(t, func(d *appsv1.Deployment) { d.OwnerReferences = nil })
 	for name, change := range map[string]func(*modelv1.ModelBox){
-		"it was created anew":            func(box *modelv1.ModelBox) { box.UID = "another" },
+		"it was recreated":               func(box *modelv1.ModelBox) { box.UID = "another" },
 		"it is being deleted":            func(box *modelv1.ModelBox) { now := metav1.Now(); box.DeletionTimestamp = &now },
 		"it does not ask for it anymore": func(box *modelv1.ModelBox) { box.Annotations = nil },
 	} {
@@ -178,7 +178,7 @@ func TestReconcileReplacesTheChildOfADeletedBox(t *testing.T) {
 		"delete deployments web", "get deployments web", "patch deployments web", "get services web", "patch services web",
 		"get modelboxes web", "update modelboxes/status web",
 	}, f.requests())
-	check(t, "first event", "Normal ReplacedDeployment Deleted Deployment web to create it anew: it belonged to a box of this name "+
+	check(t, "first event", "Normal ReplacedDeployment Deleted Deployment web to recreate it: it belonged to a box of this name "+
 		"that has been deleted", f.told()[0])
 	check(t, "it is controlled by the box", true, metav1.IsControlledBy(f.deployment(t), f.boxInServer(t)))
 }

@@ -60,7 +60,7 @@ func TestReconcilePrunesTheAutoscaler(t *testing.T) {
 	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Autoscaling = nil })
 	f.catchUp(t)
 	f.mustReconcile(t)
-	check(t, "events", []string{"Normal PrunedHorizontalPodAutoscaler Deleted HorizontalPodAutoscaler web, which the box does not ask for any more"}, f.told())
+	check(t, "events", []string{"Normal PrunedHorizontalPodAutoscaler Deleted HorizontalPodAutoscaler web, which the box no longer specifies"}, f.told())
 }
 
 // The autoscaler of the box scales the box, and the Deployment has the number of pods of the box. No other client decides it.

@@ -25,7 +25,7 @@ func TestALeadThatEndsBeforeItBeganLeavesNoQueue(t *testing.T) {
 		t.Error(err)
 	}
 	if !f.Queue.ShuttingDown() {
-		t.Error("the queue goes on")
+		t.Error("the queue still runs")
 	}
 }
 
@@ -59,7 +59,7 @@ func TestPodsAreWatchedByTheLabelThatSelectsThem(t *testing.T) {
 		t.Errorf("the pods of the box, -want +got:\n%s", diff)
 	}
 	if got := len(f.pods.List()); got != 2 {
-		t.Errorf("%d pods are kept, want those of boxes only", got)
+		t.Errorf("%d pods are kept, want the pods of boxes only", got)
 	}
 }
 

@@ -277,7 +277,7 @@ func TestDiffSaysWhatReconcileDoes(t *testing.T) {
 		{"a change of the labels of the box", fixture.WebBox(t), []func(*testing.T, *testController){labelled}},
 		{"a removed environment", fixture.WebBox(t), []func(*testing.T, *testController){box(func(box *modelv1.ModelBox) { box.Spec.Envs = nil })}},
 		{"a removed port", fixture.WebBox(t), []func(*testing.T, *testController){box(func(box *modelv1.ModelBox) { box.Spec.Ports = box.Spec.Ports[:1] })}},
-		{"no ports any more", fixture.WebBox(t), []func(*testing.T, *testController){box(func(box *modelv1.ModelBox) { box.Spec.Ports = nil })}},
+		{"ports are removed", fixture.WebBox(t), []func(*testing.T, *testController){box(func(box *modelv1.ModelBox) { box.Spec.Ports = nil })}},
 		{"an autoscaler in place of the replicas", fixture.WebBox(t), []func(*testing.T, *testController){autoscaled}},
 		{"replicas that were autoscaled", fixture.WebBox(t, func(box *modelv1.ModelBox) {
 			box.Spec.Autoscaling = &modelv1.ModelBoxAutoscaling{MaxReplicas: 9, CPU: ptr.To[int32](80)}

@@ -45,7 +45,7 @@ func TestTransitionsAreToldOnce(t *testing.T) {
 		{"a pause is not told", applied("Applied"), applied("Paused"), nil},
 		{"a pod begins to fail", ready("Progressing"), ready("CrashLoopBackOff"), []string{"Warning CrashLoopBackOff m"}},
 		{"a pod of a new box fails", nil, ready("ErrImagePull"), []string{"Warning ErrImagePull m"}},
-		{"a pod goes on to fail", ready("CrashLoopBackOff"), ready("CrashLoopBackOff"), nil},
+		{"a pod keeps failing", ready("CrashLoopBackOff"), ready("CrashLoopBackOff"), nil},
 		{"a pod fails for another reason", ready("Unschedulable"), ready("CrashLoopBackOff"), []string{"Warning CrashLoopBackOff m"}},
 		{"pods no longer fail, and are not ready yet", ready("CrashLoopBackOff"), ready("Progressing"),
 			[]string{"Normal PodsRecovered Pods recovered from CrashLoopBackOff: m"}},
@@ -109,7 +109,7 @@ func TestARolloutIsToldOnceAndNothingElseAsOne(t *testing.T) {
 		{"a new pod template whose rollout was not seen", "", []*appsv1.Deployment{revision("a", "1"), revision("a", "2")}, []string{told, told}},
 		{"a new Deployment", "", []*appsv1.Deployment{revision("a", "1"), nil, revision("b", "1")}, []string{told, told}},
 		{"a process that finds a complete rollout", "RolloutComplete", []*appsv1.Deployment{revision("a", "1"), goingOn(revision("a", "1")), revision("a", "1")}, nil},
-		{"a process that finds a rollout going on", "Progressing", []*appsv1.Deployment{goingOn(revision("a", "1")), revision("a", "1")}, []string{told}},
+		{"a process that finds a rollout in progress", "Progressing", []*appsv1.Deployment{goingOn(revision("a", "1")), revision("a", "1")}, []string{told}},
 		{"a process in which the next rollout begins", "RolloutComplete",
 			[]*appsv1.Deployment{revision("a", "1"), goingOn(revision("a", "2")), revision("a", "2")}, []string{told}},
 	} {

@@ -475,7 +475,7 @@ func TestRolledBackBoxGetsItsPodsAgain(t *testing.T) {
 			})
 		}, goodVersion},
 		{"a retry", func(t *testing.T, r *rolloutTest) { r.retry(t) }, newVersion},
-		{"a box that does not ask for a rollback any more", func(t *testing.T, r *rolloutTest) {
+		{"a box that no longer asks for a rollback", func(t *testing.T, r *rolloutTest) {
 			r.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Rollout = nil })
 		}, newVersion},
 	} {
@@ -623,7 +623,7 @@ func TestRollbackThatIsNotPossible(t *testing.T) {
 		change  func(*modelv1.ModelBoxSpec)
 		message string
 	}{
-		{"storage is taken out", withStorage, func(spec *modelv1.ModelBoxSpec) { spec.Storage = nil }, `storage "data" is not in the box any more`},
+		{"storage is taken out", withStorage, func(spec *modelv1.ModelBoxSpec) { spec.Storage = nil }, `storage "data" is no longer in the box`},
 		{"a live config is taken out", func(box *modelv1.ModelBox) { box.Spec.Configs[0].Rollout = modelv1.ConfigRolloutLive },
 			func(spec *modelv1.ModelBoxSpec) { spec.Configs[0].Rollout = modelv1.ConfigRolloutRestart }, `whose rollout was Live`},
 	} {

@@ -67,7 +67,7 @@ func TestReconcileRestoresAndPrunesTheIngress(t *testing.T) {
 	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Ingress = nil })
 	f.catchUp(t)
 	f.mustReconcile(t)
-	check(t, "events", []string{"Normal PrunedIngress Deleted Ingress web, which the box does not ask for any more"}, f.told())
+	check(t, "events", []string{"Normal PrunedIngress Deleted Ingress web, which the box no longer specifies"}, f.told())
 }
 
 // The box does without what the cluster does not serve, and the rest of it is as it says.

@@ -95,7 +95,7 @@ func TestLivenessFailures(t *testing.T) {
 		{"of a container that was restarted once, and is ready", restarted(now, time.Second, 1), withLivenessProbe, func(*eventsv1.Event) {}, "", false},
 		{"of a container that was restarted once, and is not ready", restarted(now, time.Second, 1, notReady), withLivenessProbe, func(*eventsv1.Event) {}, want, true},
 		{"of a container that was never restarted", restarted(now, time.Second, 0, neverEnded), withLivenessProbe, func(*eventsv1.Event) {}, "", false},
-		{"of an init container that goes on running", restarted(now, time.Second, 3, asInitContainer), func(d *appsv1.Deployment) {
+		{"of an init container that keeps running", restarted(now, time.Second, 3, asInitContainer), func(d *appsv1.Deployment) {
 			withLivenessProbe(d)
 			spec := &d.Spec.Template.Spec
 			spec.InitContainers, spec.Containers = spec.Containers, nil

@@ -106,7 +106,7 @@ func TestStatusOfProgressIsWrittenBesideAFailure(t *testing.T) {
 		f.ReconcileNext(t.Context())
 		check(t, "the number in the end", int32(1), f.boxInServer(t).Status.ReadyReplicas)
 		if took := time.Since(begin); took > reconciler.ProgressPeriod {
-			t.Errorf("it was told after %s, want %s at most", took, reconciler.ProgressPeriod)
+			t.Errorf("it was reported after %s, want %s at most", took, reconciler.ProgressPeriod)
 		}
 
 		// No status is put off, and the child is still tried again.

@@ -94,7 +94,7 @@ func TestFindPodFailures(t *testing.T) {
 			&status.PodFailure{Reason: "ErrImagePull", Message: "pod web-1, container prepare: not found"}},
 		{"a pod that no node takes", []*corev1.Pod{newPod("web-1", unscheduled)},
 			&status.PodFailure{Reason: "Unschedulable", Message: "pod web-1: 0/3 nodes are available"}},
-		{"a reason that is not in the order is told when there is no other", []*corev1.Pod{newPod("web-1", gated)},
+		{"a reason that is not in the order is reported when there is no other", []*corev1.Pod{newPod("web-1", gated)},
 			&status.PodFailure{Reason: "SchedulingGated", Message: "pod web-1: waiting for gates"}},
 		{"a reason that is not in the order comes last", []*corev1.Pod{newPod("web-1", gated), newPod("web-2", unscheduled)},
 			&status.PodFailure{Reason: "Unschedulable", Message: "pod web-2: 0/3 nodes are available"}},

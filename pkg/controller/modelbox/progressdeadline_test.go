@@ -48,7 +48,7 @@ func TestRolloutWithoutProgressIsOverdue(t *testing.T) {
 		{"it gets on after all", false, []look{{0, at(1, 2), left(10 * time.Minute)}, {time.Hour, at(1, 2), overdue}, {0, at(2, 2), left(10 * time.Minute)}}},
 		{"it is complete", false, []look{{0, at(3, 3), none}, {time.Hour, at(3, 3), none}, {0, at(3, 2), left(10 * time.Minute)}}},
 		{"it waits for a user", false, []look{{0, at(1, 3, partitioned), none}, {time.Hour, at(1, 3, partitioned), none}}},
-		{"there is no workload any more", false, []look{{0, at(1, 2), left(10 * time.Minute)}, {time.Hour, nil, none}, {0, at(1, 2), left(10 * time.Minute)}}},
+		{"there is no longer a workload", false, []look{{0, at(1, 2), left(10 * time.Minute)}, {time.Hour, nil, none}, {0, at(1, 2), left(10 * time.Minute)}}},
 		{"it was overdue for another process", true, []look{{0, at(1, 2), overdue}, {time.Minute, at(2, 2), left(10 * time.Minute)}}},
 		{"it was overdue for another process, and has got on", true, []look{{0, at(2, 2), left(10 * time.Minute)}}},
 		{"a Deployment, which has a deadline itself", false, []look{{0, kinds.AsWorkload(completeDeployment(func(d *appsv1.Deployment) { d.Status.AvailableReplicas = 1 })), none}}},

@@ -285,7 +285,7 @@ func TestReconcilePrunesAServiceWithoutPorts(t *testing.T) {
 	check(t, "address", "", f.boxInServer(t).Status.Address)
 	check(t, "events", []string{
 		"Normal UpdatedDeployment Updated Deployment web",
-		"Normal PrunedService Deleted Service web, which the box does not ask for any more",
+		"Normal PrunedService Deleted Service web, which the box no longer specifies",
 	}, f.told())
 }
 
@@ -302,7 +302,7 @@ func TestReconcileReplacesAServiceThatBecomesHeadless(t *testing.T) {
 		"patch deployments web", "get services web", "create services web", "delete services web", "get services web", "patch services web", "update modelboxes/status web",
 	}, f.requests())
 	check(t, "events", []string{
-		"Normal ReplacedService Deleted Service web to create it anew: it has a cluster IP and cannot become headless",
+		"Normal ReplacedService Deleted Service web to recreate it: it has a cluster IP and cannot become headless",
 		"Normal CreatedService Created Service web",
 	}, f.told())
 	service, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})

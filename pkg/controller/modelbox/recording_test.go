@@ -134,7 +134,7 @@ func TestRecordOfAPausedBoxHasItsPendingSpec(t *testing.T) {
 	f.update(t, func(box *modelv1.ModelBox) { box.Spec.Paused, box.Generation = false, box.Generation+1 })
 	f.catchUp(t)
 	f.mustReconcile(t)
-	check(t, "image once it goes on", "nginx:2", fixture.MainContainer(f.deployment(t)).Image)
+	check(t, "image once the rollout continues", "nginx:2", fixture.MainContainer(f.deployment(t)).Image)
 	f.expectRecord(t)
 }
 

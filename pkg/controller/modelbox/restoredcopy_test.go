@@ -48,7 +48,7 @@ func TestABoxTakesBackRestoredCopiesOfItsChildren(t *testing.T) {
 		{"as they were", func(*appsv1.Deployment) {}, func(*corev1.Service) {}, [2]apply.Operation{apply.Adopt, apply.Adopt}},
 		{"recording the UID that the box had before", recordOf(func(box *modelv1.ModelBox) { box.UID = "before" }), func(*corev1.Service) {},
 			[2]apply.Operation{apply.Adopt, apply.Adopt}},
-		{"with what others set", func(d *appsv1.Deployment) { d.Labels["velero.io/restore-name"] = "monday" },
+		{"with fields of other managers", func(d *appsv1.Deployment) { d.Labels["velero.io/restore-name"] = "monday" },
 			func(s *corev1.Service) { s.Labels["velero.io/restore-name"] = "monday" }, [2]apply.Operation{apply.Adopt, apply.Adopt}},
 		{"changed by a user", func(d *appsv1.Deployment) { d.Spec.Template.Spec.Containers[0].Image = "other" },
 			func(s *corev1.Service) { s.Spec.Ports[0].Port = 81 }, [2]apply.Operation{apply.Adopt, apply.Refuse}},

@@ -40,7 +40,7 @@ func TestStatus(t *testing.T) {
 		})},
 		{"the pods have names", &status.Observation{Pods: []*corev1.Pod{newPod("web-a"), newPod("web-b")}},
 			with(func(s *modelv1.ModelBoxStatus) { s.PodNames = []string{"web-a", "web-b"} })},
-		{"the address is that of the first port, the node ports are those that are allocated", &status.Observation{Service: fixture.LiveService(t)},
+		{"the address has the first port, the node ports are the allocated ones", &status.Observation{Service: fixture.LiveService(t)},
 			with(func(s *modelv1.ModelBoxStatus) {
 				s.Address = "web.default.svc:80"
 				s.NodePorts = []modelv1.NodePort{{Port: 80, Protocol: "UDP", NodePort: 31234}, {Port: 80, Protocol: "TCP", NodePort: 30010}}

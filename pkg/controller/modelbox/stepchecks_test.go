@@ -129,7 +129,7 @@ func TestStepsWaitForPrometheus(t *testing.T) {
 	prometheus.answer(0, errors.New("the connection failed"))
 	s.changeBox(t, image("nginx:2"))
 	s.runFor(t, time.Hour)
-	check(t, "step while Prometheus is away", int32(1), *s.rollout(t).Step)
+	check(t, "step while Prometheus is unavailable", int32(1), *s.rollout(t).Step)
 	prometheus.answer(0, nil)
 	s.runFor(t, 2*time.Minute)
 	s.expectComplete(t, "nginx:2")

@@ -57,7 +57,7 @@ func TestProgressingInSteps(t *testing.T) {
 		{"an abort", modelv1.RolloutCanary, &modelv1.ModelBoxRolloutStatus{
 			Phase: modelv1.RolloutRolledBack, Reason: modelv1.RolloutAborted, Message: `user "anna" aborted it`, Stable: &modelv1.ModelBoxRolloutRevision{Name: "web-1", Generation: 1},
 		}, false, "", nil, `the rollout was aborted: user "anna" aborted it; rolled back to revision web-1 of generation 1: 2 of 2 replicas are available; ` +
-			`to go on, change the spec, or run "kubectl modelbox retry web" or "kubectl modelbox rollback web"`},
+			`to continue, change the spec, or run "kubectl modelbox retry web" or "kubectl modelbox rollback web"`},
 		{"blue-green", modelv1.RolloutBlueGreen, inStep(1), false, "", candidateOf(0),
 			"step 1 of 1: the new revision without traffic; 0 of 2 pods of the new revision available"},
 		{"blue-green after the switch", modelv1.RolloutBlueGreen, inStep(2), false, "", candidateOf(2),

@@ -49,7 +49,7 @@ func TestTakenNameIsWatchedForItsBox(t *testing.T) {
 			isStopped: true,
 		},
 		{
-			name: "the box wants no Service any more",
+			name: "the box no longer specifies a Service",
 			change: func(t *testing.T, f *testController, _ *corev1.Service, _ *watch.RaceFreeFakeWatcher) {
 				f.update(t, func(box *modelv1.ModelBox) { box.Spec.Ports = nil })
 				f.catchUp(t)

@@ -84,7 +84,7 @@ func deletingStatus(network *modelv1.Network, used *usage) modelv1.NetworkStatus
 	}
 	reconciler.SetCondition(&status.Conditions, network.Generation, modelv1.ConditionReady, reconciler.Verdict{
 		Reason:  modelv1.ReasonInUse,
-		Message: "the network is deleted when no box uses it any more: " + names,
+		Message: "the network is deleted once no box uses it: " + names,
 	})
 	return status
 }

@@ -75,7 +75,7 @@ func TestNetworkInUseStaysUntilNoBoxUsesIt(t *testing.T) {
 	web, pod := newBox("web", "lan"), newPod("web", "web-1", `[{"name":"lan","ips":["10.10.0.2"]}]`)
 	f.cache(web, pod)
 	check(t, "writes", []string{"update status"}, f.reconcile())
-	const inUse = "the network is deleted when no box uses it any more: web"
+	const inUse = "the network is deleted once no box uses it: web"
 	check(t, "Ready", "False InUse: "+inUse, f.condition(modelv1.ConditionReady))
 	check(t, "events", []string{"Warning InUse " + inUse}, f.told())
 	check(t, "writes when nothing has happened", []string(nil), f.reconcile())

@@ -41,7 +41,7 @@ func TestSurvey(t *testing.T) {
 			pods{newPod("c", 1), newPod("b", 2), newPod("a", 1), newPod("other", 9, labelled("b"))}, 3, []string{}, []string{"b", "a", "c"}, false},
 		{"no more than there may be", withMaxPods(2), pods{newPod("c", 1), newPod("b", 2), newPod("a", 1)}, 3, []string{}, []string{"b", "a"}, false},
 		{"those that have it count", withMaxPods(2), pods{newPod("b", 2), newPod("a", 3), newPod("c", 1, debugged())}, 3, []string{"c"}, []string{"a"}, false},
-		{"so do those that are not selected any more", withMaxPods(2),
+		{"boxes that are no longer selected do as well", withMaxPods(2),
 			pods{newPod("b", 2), newPod("a", 3), newPod("c", 1, debugged(), labelled("b"))}, 2, []string{"c"}, []string{"a"}, false},
 		{"more than there may be keep it", withMaxPods(1), pods{newPod("b", 2, debugged()), newPod("a", 3, debugged()), newPod("c", 9)}, 3, []string{"a", "b"}, []string{}, false},
 		{"not one that is being deleted", withMaxPods(2), pods{newPod("a", 1, deleting), newPod("b", 1, deleting, debugged())}, 0, []string{}, []string{}, false},

@@ -77,7 +77,7 @@ func TestItemsLeaveByPriorityAndAge(t *testing.T) {
 		{"adding with normal priority raises an item that waits", "a b c b!", "b a c"},
 		{"and puts it behind those that were of normal priority before", "a b! +1s a!", "b a"},
 		{"adding with low priority does not lower an item of normal priority", "a! a b! +1s a", "a b"},
-		{"nor start the delay of an item of low priority anew", "a +29s a +1s b! +1s a c!", "a b c"},
+		{"an item of low priority does not restart the delay", "a +29s a +1s b! +1s a c!", "a b c"},
 		{"adding with normal priority does not lower an item of normal priority", "a! +1s b! +1s a!", "a b"},
 		{"adding with normal priority does not lower an item that is overdue", "a +40s b! +1s a!", "a b"},
 	} {
@@ -173,7 +173,7 @@ func TestNoMoreItemsOfANamespaceLeaveThanAllowed(t *testing.T) {
 	for _, name := range []string{"1", "2", "3"} {
 		d.Push(in("other", name))
 	}
-	expect(t, "those of another namespace", []string{"other/1", "other/2"}, d.popAllowed())
+	expect(t, "items of another namespace", []string{"other/1", "other/2"}, d.popAllowed())
 
 	d.done(in("hung", "2"))
 	d.markNormal(in("hung", "4"))

@@ -20,7 +20,7 @@ func TestReconcilesAreTimedByResult(t *testing.T) {
 	}{
 		{"success", 0, nil},
 		{"requeue", time.Second, nil},
-		{"error", 0, errors.New("the server is away")},
+		{"error", 0, errors.New("the server is unavailable")},
 	} {
 		t.Run(row.result, func(t *testing.T) {
 			measured, registry := NewMetrics("modelbox", "box", "boxes"), metrics.NewKubeRegistry()

@@ -19,7 +19,7 @@ import (
 const (
 	created = "Normal CreatedIngress Created Ingress web"
 	updated = "Normal UpdatedIngress Updated Ingress web"
-	pruned  = "Normal PrunedIngress Deleted Ingress web, which the Service does not ask for any more"
+	pruned  = "Normal PrunedIngress Deleted Ingress web, which the Service no longer specifies"
 	taken   = "Warning NotOwned an Ingress named web exists already and does not belong to this Service: " +
 		"delete it, give the Service another name, or annotate the Ingress with model.github.com/adopt=true to let the Service take it over"
 	adopted      = "Normal AdoptedIngress Took over Ingress web, which had no controller"

@@ -93,7 +93,7 @@ func (c *Controller) confirmUnwanted(ctx context.Context, service *corev1.Servic
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("reading the Service anew: %w", err)
+		return false, fmt.Errorf("reading the Service again: %w", err)
 	}
 	wants, err := c.wantsIngress(now)
 	return !wants && now.UID == service.UID, err

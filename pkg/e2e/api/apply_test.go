@@ -104,7 +104,7 @@ func TestPortsOfOneNumberAreMergedByProtocol(t *testing.T) {
 	n.Kubectl.RunWithInput(framework.Manifest(spec(1053, 1053)), "apply", "--filename=-")
 	n.Kubectl.RunWithInput(framework.Manifest(spec(1053, 1053)+", replicas: 2"), "apply", "--filename=-")
 	complaint := n.Kubectl.RunFailing(framework.Manifest(spec(1054, 1055)+", replicas: 2"), "apply", "--filename=-")
-	if want := "client-side apply cannot tell the ports of number 53 apart"; !strings.Contains(complaint, want) {
+	if want := "client-side apply cannot distinguish the ports with number 53"; !strings.Contains(complaint, want) {
 		t.Errorf("kubectl does not say %q:\n%s", want, complaint)
 	}
 	expectTargets(1053, 1053)

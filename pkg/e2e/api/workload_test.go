@@ -21,7 +21,7 @@ func TestSpecThatItsWorkloadDoesNotHaveIsRefused(t *testing.T) {
 		{"replicas of a DaemonSet", "workload: DaemonSet, replicas: 2", "spec.replicas: Forbidden"},
 		{"a StatefulSet that is recreated", "workload: StatefulSet, strategy: Recreate", "spec.strategy: Invalid value"},
 		{"a StatefulSet that surges", "workload: StatefulSet, rollingUpdate: {maxSurge: 1}", "spec.rollingUpdate.maxSurge: Forbidden"},
-		{"a StatefulSet none of whose pods may be away", "workload: StatefulSet, rollingUpdate: {maxUnavailable: 0}", "spec.rollingUpdate.maxUnavailable: Invalid value"},
+		{"a StatefulSet with no pod that may be unavailable", "workload: StatefulSet, rollingUpdate: {maxUnavailable: 0}", "spec.rollingUpdate.maxUnavailable: Invalid value"},
 		{"a DaemonSet with both limits", "workload: DaemonSet, rollingUpdate: {maxSurge: 1, maxUnavailable: 1}", "spec.rollingUpdate.maxSurge: Invalid value"},
 		{"a DaemonSet with a surge beside the default of the other limit", "workload: DaemonSet, rollingUpdate: {maxSurge: 1}", "spec.rollingUpdate.maxUnavailable: Required value"},
 	} {

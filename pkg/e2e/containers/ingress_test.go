@@ -83,7 +83,7 @@ func ingressLosesNoRequest(n *framework.Namespace) {
 
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Ingress = nil })
 	visitor.awaitAnswer(n, "http://"+ingressHost+"/version", http.StatusNotFound)
-	n.T.Run("a Service that is annotated by hand", func(t *testing.T) { visitor.followAnnotations(n.In(t), class) })
+	n.T.Run("a Service that a user annotates", func(t *testing.T) { visitor.followAnnotations(n.In(t), class) })
 }
 
 // followAnnotations checks that a manually annotated Service is reachable while it has the annotation.

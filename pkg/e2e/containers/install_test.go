@@ -243,7 +243,7 @@ func (a *application) expectServedByOtherPods() {
 		return err
 	})
 	if _, err := visit(http.MethodGet, nodePortURL(a.Namespace, sampleBox, 80)); err != nil {
-		a.T.Errorf("the application noticed that the servers were away: %v", err)
+		a.T.Errorf("the application noticed that the servers were down: %v", err)
 	}
 	a.expectUntouched()
 }

@@ -44,7 +44,7 @@ func logsFollowABox(n *framework.Namespace) {
 		{"logs follow a box through rolling updates, and no line is lost or shown twice", logsFollowRollouts},
 		{"logs follow a container that is started again", logsFollowRestarts},
 		{"many followers leave nothing behind", manyFollowers},
-		{"followers are told when the server stops", followersAreToldOfTheEnd},
+		{"followers get an error when the server stops", followersAreToldOfTheEnd},
 	} {
 		n.T.Run(test.name, func(t *testing.T) { test.run(n.In(t)) })
 	}

@@ -55,7 +55,7 @@ func CheckRolledOut(deployment *appsv1.Deployment) error {
 	status := deployment.Status
 	if status.ObservedGeneration != deployment.Generation || status.UpdatedReplicas != *deployment.Spec.Replicas ||
 		status.Replicas != status.UpdatedReplicas || status.AvailableReplicas != status.UpdatedReplicas {
-		return fmt.Errorf("its rollout goes on: %+v", status)
+		return fmt.Errorf("its rollout is in progress: %+v", status)
 	}
 	for _, condition := range status.Conditions {
 		if condition.Type == appsv1.DeploymentProgressing && condition.Reason == "NewReplicaSetAvailable" {

@@ -99,7 +99,7 @@ func TestReadyWaitsForAnAddressWhereTheClassGivesOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.Kubectl.RunAtEnd("delete", "ingressclass", class)
-	n.AwaitBox("first", "says nothing of its class any more", func(box *modelv1.ModelBox) error {
+	n.AwaitBox("first", "no longer mentions its class", func(box *modelv1.ModelBox) error {
 		if text := fmt.Sprint(box.Status.Conditions); strings.Contains(text, "IngressClass") {
 			return fmt.Errorf("it has %s", text)
 		}

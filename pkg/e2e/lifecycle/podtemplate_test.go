@@ -38,7 +38,7 @@ func TestPodTemplateIsMergedIntoDeployment(t *testing.T) {
 
 	template = apply("").Spec.Template
 	framework.ExpectEqual(t, "annotation that went with the overlay", "", template.Annotations["team"])
-	framework.ExpectEqual(t, "grace period, which is that of a box with ports again", int64(40), *template.Spec.TerminationGracePeriodSeconds)
+	framework.ExpectEqual(t, "grace period of a box with ports again", int64(40), *template.Spec.TerminationGracePeriodSeconds)
 
 	apply(", podTemplate: {metadata: {labels: {app.kubernetes.io/managed-by: Helm}}}")
 	framework.ExpectEqual(t, "number of pods of a box whose pods have another managed-by label", 1, len(n.GetBox("web").Status.PodNames))

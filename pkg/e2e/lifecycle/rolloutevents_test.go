@@ -42,13 +42,13 @@ func TestRolloutIsReportedOnce(t *testing.T) {
 // awaitRollouts waits for events about a number of rollouts of the box. It fails the test if there are more.
 func awaitRollouts(n *framework.Namespace, box string, want int) {
 	n.T.Helper()
-	n.Eventually(fmt.Sprintf("%d rollouts are told", want), func() error {
+	n.Eventually(fmt.Sprintf("%d rollouts are reported", want), func() error {
 		if got := timesTold(n, box, "RolloutComplete"); got < want {
 			return fmt.Errorf("%d are", got)
 		}
 		return nil
 	})
-	framework.ExpectEqual(n.T, "rollouts that are told", want, timesTold(n, box, "RolloutComplete"))
+	framework.ExpectEqual(n.T, "reported rollouts", want, timesTold(n, box, "RolloutComplete"))
 }
 
 // timesTold returns the number of events about the box with the reason, including the counts of series.

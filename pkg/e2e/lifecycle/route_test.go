@@ -91,7 +91,7 @@ func TestRouteOfABox(t *testing.T) {
 	n.UpdateBox("web", withRoute("web.example.com"))
 	awaitRoute(n, client, "web", "web.example.com")
 	n.Kubectl.Run("delete", "--filename="+definition)
-	n.AwaitBox("web", "is not applied any more", func(box *modelv1.ModelBox) error {
+	n.AwaitBox("web", "is no longer applied", func(box *modelv1.ModelBox) error {
 		return framework.CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonNotServed)
 	})
 }

@@ -66,7 +66,7 @@ func Check(history History, timeout time.Duration) Report {
 			report.Undecided = append(report.Undecided, key)
 		case porcupine.Illegal:
 			report.Illegal = append(report.Illegal, Picture{key, info})
-			report.Errors = append(report.Errors, fmt.Errorf("%s: no order of its %d operations explains what clients were told", key, len(byKey[key])))
+			report.Errors = append(report.Errors, fmt.Errorf("%s: no order of its %d operations explains the responses to clients", key, len(byKey[key])))
 		default:
 		}
 	}
@@ -126,7 +126,7 @@ func checkRevisions(history History) []error {
 			told = told[1:]
 		}
 		if demand.revision < latest.revision || demand.isWrite && demand.revision == latest.revision {
-			errs = append(errs, fmt.Errorf("%s: asked for at %s, and has revision %d, but %d was told of before, at %s, by %s",
+			errs = append(errs, fmt.Errorf("%s: asked for at %s, and has revision %d, but %d was returned before, at %s, by %s",
 				demand.what, demand.at, demand.revision, latest.revision, latest.at, latest.what))
 		}
 	}
@@ -140,7 +140,7 @@ func checkExpired(history History) []error {
 	for _, expired := range history.Expired {
 		isExcused := func(outage Outage) bool { return expired.Seen <= outage.End && outage.Begin <= expired.Refused }
 		if !slices.ContainsFunc(history.Outages, isExcused) {
-			errs = append(errs, fmt.Errorf("a watch of %s from revision %d, which the client was told at %s, has expired at %s, and no server has ended meanwhile",
+			errs = append(errs, fmt.Errorf("a watch of %s from revision %d, which the client received at %s, has expired at %s, and no server has ended meanwhile",
 				expired.Resource, expired.From, expired.Seen, expired.Refused))
 		}
 	}

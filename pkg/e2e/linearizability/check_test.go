@@ -114,9 +114,9 @@ func TestCheck(t *testing.T) {
 		{"a read from the future", func(h *History) {
 			tell(7, Done, object("u1", 15, 3, "s3", "n3"))(h)
 			h.Operations[7].Return = at(8.5)
-		}, []string{"15 was told of before", "no order"}},
+		}, []string{"15 was returned before", "no order"}},
 		{"an object that is not found although it is there", tell(15, NotFound, none), []string{"no order"}},
-		{"an object that is found although it was never created", tell(0, Done, object("u1", 10, 1, "s1", "n1")), []string{"10 was told of before", "no order"}},
+		{"an object that is found although it was never created", tell(0, Done, object("u1", 10, 1, "s1", "n1")), []string{"10 was returned before", "no order"}},
 		{"a generation that is not counted", func(h *History) {
 			h.Operations[4].Response.Object.Generation, h.Changes[2].Object.Generation = 1, 1
 			h.Lists[0].Objects["a"] = h.Changes[2].Object
@@ -124,7 +124,7 @@ func TestCheck(t *testing.T) {
 			h.Operations[7].Response.Object.Generation = 1
 		}, []string{"no order"}},
 		{"a lost write", func(h *History) { h.Changes = append(h.Changes[:3], h.Changes[4:]...) }, []string{
-			"a write that is not in the store: patch note=n3", "it told of MODIFIED a {revision 13"}},
+			"a write that is not in the store: patch note=n3", "it reported MODIFIED a {revision 13"}},
 		{"a write that was lost by another one", func(h *History) {
 			applied := object("u1", 15, 3, "s3", "n2")
 			h.Operations[8].Response.Object, h.Changes[4].Object, h.Watches[1].Events[1].Object = applied, applied, applied
@@ -134,9 +134,9 @@ func TestCheck(t *testing.T) {
 			h.Changes[6].Object.Revision, h.Operations[14].Response.Object.Revision, h.Operations[15].Response.Object.Revision = 16, 16, 16
 			h.Watches[1].Events[4].Object.Revision = 16
 			h.Changes[5], h.Changes[6] = h.Changes[6], h.Changes[5]
-		}, []string{"create spec=s4 note=n4", "it told of DELETED", "no order"}},
+		}, []string{"create spec=s4 note=n4", "it reported DELETED", "no order"}},
 		{"a double create", tell(3, Done, object("u9", 12, 1, "x1", "x1")), []string{"not in the store: create spec=x1", "no order"}},
-		{"an update in spite of its precondition", tell(5, Done, object("u1", 13, 3, "x2", "x2")), []string{"not in the store: update spec=x2", "13 was told of before", "no order"}},
+		{"an update in spite of its precondition", tell(5, Done, object("u1", 13, 3, "x2", "x2")), []string{"not in the store: update spec=x2", "13 was returned before", "no order"}},
 		{"a conflict without a cause", tell(4, Conflict, none), []string{"a change that no client has requested: MODIFIED", "no order"}},
 		{"an update without a precondition that conflicts", func(h *History) { h.Operations[5].Request.Revision = 0 }, []string{"no order"}},
 		{"a deletion in spite of its precondition", tell(10, Done, Object{UID: "u2"}), []string{"not in the store: delete", "no order"}},
@@ -149,7 +149,7 @@ func TestCheck(t *testing.T) {
 		{"a change without a request", func(h *History) { h.Operations = append(h.Operations[:6], h.Operations[7:]...) }, []string{
 			"a change that no client has requested: MODIFIED modelboxes/a {revision 13", "no order"}},
 		{"a write that is acknowledged with what another one wrote", tell(6, Done, object("u1", 12, 2, "s2", "n2")), []string{
-			"answers two clients", "no client has requested", "told of before", "no order"}},
+			"answers two clients", "no client has requested", "returned before", "no order"}},
 
 		{"a write that was not answered and was served", tell(6, Unknown, none), nil},
 		{"a write that was not answered and was not served", func(h *History) {
@@ -171,7 +171,7 @@ func TestCheck(t *testing.T) {
 
 		{"a stale list", func(h *History) {
 			h.Lists[1].Revision, h.Lists[1].Objects = 12, h.Lists[0].Objects
-		}, []string{"list of modelboxes: asked for at 14s, and has revision 12, but 17 was told of before"}},
+		}, []string{"list of modelboxes: asked for at 14s, and has revision 12, but 17 was returned before"}},
 		{"a list from the future", func(h *History) { h.Lists[0].Return = at(2); h.Lists[0].Call = at(1) }, []string{"update spec=s2"}},
 		{"a list that mixes revisions", func(h *History) { h.Lists[0].Objects["a"] = h.Changes[3].Object }, []string{"the list of modelboxes at revision 12 has a {revision 13"}},
 		{"a list that lacks an object", func(h *History) { delete(h.Lists[0].Objects, "b") }, []string{"the list of modelboxes at revision 12 has b not"}},
@@ -179,22 +179,22 @@ func TestCheck(t *testing.T) {
 
 		{"a watch that skips a change", func(h *History) {
 			h.Watches[1].Events = append(h.Watches[1].Events[:1], h.Watches[1].Events[2:]...)
-		}, []string{"it told of DELETED a {revision 17"}},
+		}, []string{"it reported DELETED a {revision 17"}},
 		{"a watch that skips a change before a bookmark", func(h *History) {
 			h.Watches[0].Events = append(h.Watches[0].Events[:2], h.Watches[0].Events[3:]...)
-		}, []string{"a bookmark says 12, and it has not told of MODIFIED {revision 12"}},
+		}, []string{"a bookmark says 12, and it has not reported MODIFIED {revision 12"}},
 		{"a watch that skips a change when it is resumed", func(h *History) { h.Watches[1].Events = h.Watches[1].Events[1:] }, []string{
-			"the watch of modelboxes from revision 12: it told of MODIFIED a {revision 15"}},
+			"the watch of modelboxes from revision 12: it reported MODIFIED a {revision 15"}},
 		{"a watch that repeats a change", func(h *History) {
 			h.Watches[1].Events = append(h.Watches[1].Events[:1:1], h.Watches[1].Events...)
-		}, []string{"it told of MODIFIED a {revision 13"}},
-		{"a watch that repeats a change when it is resumed", func(h *History) { h.Watches[1].From = 13 }, []string{"it told of MODIFIED a {revision 13"}},
+		}, []string{"it reported MODIFIED a {revision 13"}},
+		{"a watch that repeats a change when it is resumed", func(h *History) { h.Watches[1].From = 13 }, []string{"it reported MODIFIED a {revision 13"}},
 		{"a watch that goes back", func(h *History) {
 			events := h.Watches[1].Events
 			events[0], events[1] = events[1], events[0]
-		}, []string{"it told of MODIFIED a {revision 15"}},
-		{"a watch that tells of another change than there was", func(h *History) { h.Watches[0].Events[0].Type = watch.Modified }, []string{"it told of MODIFIED a {revision 10"}},
-		{"a watch that tells of the last change twice", func(h *History) {
+		}, []string{"it reported MODIFIED a {revision 15"}},
+		{"a watch that reports another change than there was", func(h *History) { h.Watches[0].Events[0].Type = watch.Modified }, []string{"it reported MODIFIED a {revision 10"}},
+		{"a watch that reports the last change twice", func(h *History) {
 			h.Watches[1].Events = append(h.Watches[1].Events, h.Watches[1].Events[4])
 		}, []string{"there was no further change"}},
 		{"a watch from the future", func(h *History) { h.Watches[0].Events[0].Received = at(1) }, []string{"create spec=s1"}},

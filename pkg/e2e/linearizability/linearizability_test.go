@@ -135,9 +135,9 @@ func (r *round) finish() int64 {
 		last[resource] = r.clients[0].known[key].Revision
 	}
 	for _, watcher := range r.watchers {
-		r.Eventually(fmt.Sprintf("client %d was told of the last change of %s", watcher.number, watcher.resource), func() error {
+		r.Eventually(fmt.Sprintf("client %d received the last change of %s", watcher.number, watcher.resource), func() error {
 			if seen := watcher.seen.Load(); seen < last[watcher.resource] {
-				return fmt.Errorf("it was told up to %d of %d", seen, last[watcher.resource])
+				return fmt.Errorf("it received revisions up to %d of %d", seen, last[watcher.resource])
 			}
 			return nil
 		})

@@ -198,15 +198,15 @@ func (s *store) checkWatch(told Watch) []error {
 		}
 		if event.Type == watch.Bookmark {
 			if next < len(s.changes) && s.changes[next].Object.Revision <= event.Object.Revision {
-				return wrong("a bookmark says %d, and it has not told of %s %s", event.Object.Revision, s.changes[next].Type, describeObject(s.changes[next].Object))
+				return wrong("a bookmark says %d, and it has not reported %s %s", event.Object.Revision, s.changes[next].Type, describeObject(s.changes[next].Object))
 			}
 			continue
 		}
 		if next == len(s.changes) {
-			return wrong("it told of %s %s, and there was no further change", event.Type, describeObject(event.Object))
+			return wrong("it reported %s %s, and there was no further change", event.Type, describeObject(event.Object))
 		}
 		if change := s.changes[next]; change.Type != event.Type || change.Key.Name != event.Name || change.Object != event.Object {
-			return wrong("it told of %s %s %s, and the next change was %s %s %s", event.Type, event.Name, describeObject(event.Object),
+			return wrong("it reported %s %s %s, and the next change was %s %s %s", event.Type, event.Name, describeObject(event.Object),
 				change.Type, change.Key.Name, describeObject(change.Object))
 		}
 		next++

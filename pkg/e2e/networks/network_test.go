@@ -43,7 +43,7 @@ func TestNetworksLiveThroughTheKindOfTheirDefinitions(t *testing.T) {
 		{"what others change is put back", isRestored},
 		{"a definition of another owner is left alone until it is to be adopted", leavesOthersAlone},
 		{"a range without an address for a pod says so", saysThatThereIsNoAddress},
-		{"pods are attached, and status tells of it", attachesPods},
+		{"pods are attached, and status reports it", attachesPods},
 		{"a network in use stays until no box uses it", staysInUse},
 		{"what nothing happens to is not written", isQuiet},
 	} {

@@ -24,7 +24,7 @@ func TestAdoptionTakesOverWhatExists(t *testing.T) {
 		run  func(n *framework.Namespace)
 	}{
 		{"a box takes back what another one of its name left behind", orphansAreTakenBack},
-		{"a box takes over what people made by hand, and keeps its pods", handMadeIsTakenOver},
+		{"a box adopts a user's workload, and keeps its pods", handMadeIsTakenOver},
 		{"a box takes over a Deployment with its selector", anotherSelectorIsKept},
 		{"a selector that selects other pods is in the way", foreignSelectorIsRefused},
 	} {

@@ -219,7 +219,7 @@ func (m *healingMatrix) expectOneEvent(n *framework.Namespace, resource childRes
 		switch {
 		case !strings.HasPrefix(event.Reason, "Restored"):
 		case event.Series != nil:
-			n.T.Errorf("an edit was told %d times: %s", event.Series.Count, event.Note)
+			n.T.Errorf("an edit was reported %d times: %s", event.Series.Count, event.Note)
 		case event.Type != corev1.EventTypeWarning || !isManagerNamed:
 			n.T.Errorf("the event does not say who it was: %s", event.Note)
 		}

@@ -36,9 +36,9 @@ func TestChildrenHaveOnlyWhatTheBoxSays(t *testing.T) {
 		{"a variable goes although managed fields were cleared", variableGoesWithoutManagedFields},
 		{"a child that lost its owner is taken back", ownerIsTakenBack},
 		{"a child whose owner no longer controls it is taken back", controllerIsTakenBack},
-		{"kubectl rollout undo is told and taken back", rolloutUndoIsTold},
+		{"kubectl rollout undo is reported and reverted", rolloutUndoIsTold},
 		{"many fields at once are taken back", manyFieldsAreTakenBack},
-		{"a Service that was made headless is replaced, with what others had set", headlessServiceIsReplaced},
+		{"a Service that was made headless is replaced, with the fields of other managers", headlessServiceIsReplaced},
 		{"a change of the box goes through although another client switched a union", updateOfASwitchedUnion},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -162,7 +162,7 @@ func variableGoesWithoutManagedFields(n *framework.Namespace) {
 	framework.ExpectEqual(n.T, "variables", "A=1", variables(n.GetDeployment("web")))
 	for _, event := range n.Events.About("web") {
 		if strings.HasPrefix(event.Reason, "Restored") {
-			n.T.Errorf("an event tells of a restore, but nothing was to be restored: %s", event.Note)
+			n.T.Errorf("an event reports a restore, but nothing was to be restored: %s", event.Note)
 		}
 	}
 }

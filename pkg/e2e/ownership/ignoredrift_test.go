@@ -40,7 +40,7 @@ func TestIgnoredDriftStays(t *testing.T) {
 	if _, err := n.Services.Patch(n.Ctx, "web", types.ApplyPatchType, []byte(applied), metav1.PatchOptions{FieldManager: framework.OtherManager, Force: &force}); err != nil {
 		t.Fatal(err)
 	}
-	n.AwaitBox("web", "says what others have set", func(box *modelv1.ModelBox) error {
+	n.AwaitBox("web", "reports the fields of other managers", func(box *modelv1.ModelBox) error {
 		condition := meta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionApplied)
 		for _, words := range []string{`resources.limits.cpu of Deployment web`, "metadata.annotations.example.com/team of Service web"} {
 			if condition.Status != metav1.ConditionTrue || !strings.Contains(condition.Message, words) {

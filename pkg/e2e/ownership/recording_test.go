@@ -41,7 +41,7 @@ func isRecordOf(box *modelv1.ModelBox, object metav1.Object) error {
 		return fmt.Errorf("the box is %s, its record %s", want, got)
 	}
 	if !apiequality.Semantic.DeepEqual(box.Spec, recorded.Spec) {
-		return fmt.Errorf("the spec of the box is %v, that of its record %v", box.Spec, recorded.Spec)
+		return fmt.Errorf("the spec of the box is %v, the spec of its record %v", box.Spec, recorded.Spec)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func TestRepeatedConflictIsGivenUpAndReported(t *testing.T) {
 	}
 	serviceComesBack()
 	serviceComesBack()
-	framework.ExpectEqual(t, "image while the fight goes on", stubbornImage, imageOf(n.GetDeployment("web")))
+	framework.ExpectEqual(t, "image during the conflict", stubbornImage, imageOf(n.GetDeployment("web")))
 
 	giveIn()
 	setImage(n, "web", framework.Image)

@@ -25,8 +25,8 @@ func TestDeletedAndChangedChildrenAreRestored(t *testing.T) {
 		{"a deleted Deployment comes back while the Service stays", deploymentComesBack},
 		{"a deleted Service comes back while the Deployment stays", serviceComesBack},
 		{"a deleted pod comes back", podComesBack},
-		{"an image changed by hand is put back, and an event says who had changed it", imageIsPutBack},
-		{"a port changed by hand is put back", servicePortIsPutBack},
+		{"a changed image is restored, and an event names who changed it", imageIsPutBack},
+		{"a changed port is restored", servicePortIsPutBack},
 		{"a field that was removed is put back", removedFieldIsPutBack},
 		{"a label that was removed is put back", labelIsPutBack},
 	} {

@@ -161,7 +161,7 @@ var changes = []change{
 
 // unchanged are the fields of boxes that no change is of, and why.
 var unchanged = map[string]string{
-	"Paused": "a pause changes nothing by itself: there are ways with one",
+	"Paused": "a pause alone changes nothing: there are ways with one",
 }
 
 // What the namespaces of pairs have for the boxes in them.

@@ -108,7 +108,7 @@ var stackWays = []stackWay{
 		p.set(p.after)
 		p.deleteBoxes()
 	}, replacesPods: true},
-	{name: "of a stack that is made anew", change: func(p *stackPair) {
+	{name: "of a stack that is recreated", change: func(p *stackPair) {
 		p.deleteStack(metav1.DeletePropagationBackground)
 		p.createStack(p.after, nil)
 	}, isOfNewOnes: true},
@@ -149,7 +149,7 @@ func TestStacks(t *testing.T) {
 
 // unchangedOfStacks are the fields of stacks without a change, with the reasons.
 var unchangedOfStacks = map[string]string{
-	"Paused": "a pause changes nothing by itself: there is a way with one",
+	"Paused": "a pause alone changes nothing: there is a way with one",
 	"Name":   "a component of another name is one that comes, and one that goes",
 }
 

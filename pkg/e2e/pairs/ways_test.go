@@ -65,7 +65,7 @@ var ways = []boxWay{
 		p.awaitReleased()
 		p.deleteChildren()
 	}, deletesChildren: true, replacesPods: true},
-	{name: "of a box that is made anew", change: func(p *pair) {
+	{name: "of a box that is recreated", change: func(p *pair) {
 		p.deleteBox(metav1.DeletePropagationBackground)
 		p.createBox(p.after, nil)
 	}, isOfNewOnes: true},

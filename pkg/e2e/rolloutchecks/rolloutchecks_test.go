@@ -110,7 +110,7 @@ func TestChecksOfRollouts(t *testing.T) {
 			})
 		}
 	})
-	t.Run("Prometheus is away", func(t *testing.T) {
+	t.Run("Prometheus is unavailable", func(t *testing.T) {
 		n := plane.NewNamespace(t)
 		n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2), withCheck(checkOf(errorsOfCanary, "1"), modelv1.RolloutCanary, half)))
 		prometheus.Stop(t)

@@ -168,7 +168,7 @@ func (a *availability) expectAnswersDuring(event func(*availability) time.Time) 
 	sending.Wait()
 
 	counts, relists, failures := a.traffic.summary()
-	a.n.T.Logf("failed of all requests while it took %s: %s; %d watches were not resumed but begun anew", took.Round(time.Millisecond), counts, relists)
+	a.n.T.Logf("failed of all requests while it took %s: %s; %d watches were not resumed but restarted", took.Round(time.Millisecond), counts, relists)
 	if over.IsZero() && relists > 0 {
 		a.n.T.Errorf("%d watches could not be resumed", relists)
 	}

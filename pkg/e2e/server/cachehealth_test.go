@@ -76,7 +76,7 @@ func TestControllerReportsForbiddenCaches(t *testing.T) {
 		return expectControllerHealth(t, p, http.StatusOK)
 	})
 	n.AwaitReady("meanwhile")
-	n.Eventually("the metrics tell of what it does not need", func() error {
+	n.Eventually("the metrics report what it does not need", func() error {
 		if err := expectCaches(t, p, 0, "events.events.k8s.io"); err != nil {
 			return err
 		}

@@ -91,7 +91,7 @@ func rotateUnderLoad(n *framework.Namespace, service *service, servers []*replic
 		server.restart(n.T)
 		service.add(server)
 	}
-	framework.Eventually(n.T, rotationTimeout, "the first CA is not trusted any more", func() error {
+	framework.Eventually(n.T, rotationTimeout, "the first CA is no longer trusted", func() error {
 		if bundle := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle; bytes.Contains(bundle, first) {
 			return fmt.Errorf("the CA is one of %d trusted CAs", bytes.Count(bundle, []byte("BEGIN")))
 		}
@@ -205,7 +205,7 @@ func deleteCertificates(n *framework.Namespace, servers []*replica) {
 		return err
 	})
 	n.T.Logf("everything is as it should be %s after the deletion", time.Since(deleted).Round(time.Millisecond))
-	n.Eventually("an event tells of it", func() error {
+	n.Eventually("an event reports it", func() error {
 		events, err := n.ControlPlane.KubeClient.EventsV1().Events(framework.ServerNamespace).List(n.Ctx, metav1.ListOptions{})
 		if err != nil {
 			return err

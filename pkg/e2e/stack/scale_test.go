@@ -44,7 +44,7 @@ func TestChainIsWrittenOnce(t *testing.T) {
 	}
 	m := newMeter(t)
 	if os.Getenv(chainVariable) != "" {
-		m.measure(t, "boxes by themselves", func(n *framework.Namespace) int {
+		m.measure(t, "boxes without a stack", func(n *framework.Namespace) int {
 			for i := range components {
 				n.CreateReadyBox(&modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: components[i].Name}, Spec: *components[i].Box})
 			}
@@ -66,7 +66,7 @@ func TestManyStacksAreWrittenOnce(t *testing.T) {
 	boxes := count * componentsOfMany
 	m := newMeter(t)
 	if os.Getenv(stacksVariable) != "" {
-		m.measure(t, "boxes by themselves", func(n *framework.Namespace) int {
+		m.measure(t, "boxes without a stack", func(n *framework.Namespace) int {
 			concurrently(boxes, func(i int) {
 				box := component(fmt.Sprintf("box-%d", i)).Box
 				if _, err := n.Boxes.Create(n.Ctx, &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("box-%d", i)}, Spec: *box}, metav1.CreateOptions{}); err != nil {
@@ -217,7 +217,7 @@ func (m *meter) measureIn(n *framework.Namespace, bring func(*framework.Namespac
 		}
 	}
 	for write, times := range written {
-		if times > 1 && !strings.HasPrefix(write, "create modelboxes ") { // those by themselves are known by no name there
+		if times > 1 && !strings.HasPrefix(write, "create modelboxes ") { // the names of boxes without a stack are not known there
 			t.Errorf("%d times: %s", times, write)
 		}
 	}

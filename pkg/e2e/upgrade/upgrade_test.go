@@ -110,7 +110,7 @@ func (c *cluster) expectRefusal(before map[string]string) {
 	}
 	c.Eventually("the server says why it does not run", func() error {
 		if c.ControlPlane.ServerPID(c.T) == pid {
-			return errors.New("it goes on")
+			return errors.New("it still runs")
 		}
 		log, err := os.ReadFile(filepath.Join(c.ControlPlane.Dir, "logs", framework.ServerProcess+".log"))
 		if err != nil {

@@ -31,7 +31,7 @@ var scheme = func() *runtime.Scheme {
 	return scheme
 }()
 
-// storedKinds returns the types of the objects of this API. What asks for something to be done has no spec.
+// storedKinds returns the types of the objects of this API. A kind that only requests an action has no spec.
 func storedKinds() []reflect.Type {
 	var kinds []reflect.Type
 	for _, goType := range scheme.KnownTypes(modelv1.SchemeGroupVersion) {
@@ -42,8 +42,8 @@ func storedKinds() []reflect.Type {
 	return kinds
 }
 
-// documentedTypes returns the types that the API adds to those of Kubernetes: its kinds, their lists, and what they are
-// made of.
+// documentedTypes returns the types that the API adds to the types of Kubernetes: its kinds, their lists, and the types of
+// their fields.
 func documentedTypes() []reflect.Type {
 	var types []reflect.Type
 	var add func(reflect.Type)
@@ -244,7 +244,7 @@ func TestExamplesOfStacksAreAccepted(t *testing.T) {
 		{modelv1.ModelStackComponent{}, func(stack *modelv1.ModelStack, name string) any {
 			component := &stack.Spec.Components[1]
 			switch name {
-			case "name": // is that of the other
+			case "name": // equals the name of the other component
 				stack.Spec.Components = stack.Spec.Components[1:]
 			case "external":
 				component.Box = nil

@@ -69,7 +69,7 @@ func TestPodsAreThoseThatTheWorkloadControls(t *testing.T) {
 		live     runtime.Object
 		want     []string
 	}{
-		{"of a Deployment, those of its ReplicaSets", modelv1.WorkloadDeployment, deployment("box"), []string{"web-1-a", "web-2-a"}},
+		{"of a Deployment, the pods of its ReplicaSets", modelv1.WorkloadDeployment, deployment("box"), []string{"web-1-a", "web-2-a"}},
 		{"of a StatefulSet", modelv1.WorkloadStatefulSet, set, []string{"web-0"}},
 		{"of a DaemonSet", modelv1.WorkloadDaemonSet, daemons, []string{"web-d"}},
 		{"none of a Deployment that another box controls", modelv1.WorkloadDeployment, deployment("former"), nil},

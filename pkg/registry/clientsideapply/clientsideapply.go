@@ -63,7 +63,7 @@ func (p Ports) Validate(path *field.Path) field.ErrorList {
 			isWrong = !isMerged(oldPort, nil, newPort)
 		}
 		if isWrong {
-			detail := fmt.Sprintf("client-side apply cannot tell the ports of number %d apart and would not make what is applied: use kubectl apply --server-side", port.Port)
+			detail := fmt.Sprintf("client-side apply cannot distinguish the ports with number %d, and the result would differ from what you apply: use kubectl apply --server-side", port.Port)
 			return field.ErrorList{field.Forbidden(path, detail)}
 		}
 	}

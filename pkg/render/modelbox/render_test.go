@@ -208,7 +208,7 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"Before", "a Job before", func(s *modelv1.ModelBoxSpec) { s.Before = &modelv1.ModelBoxJob{Args: []string{"migrate"}} }, neither},
 		{"After", "a Job after", func(s *modelv1.ModelBoxSpec) { s.After = &modelv1.ModelBoxJob{Args: []string{"test"}} }, neither},
 		{"Networks", "a network", func(s *modelv1.ModelBoxSpec) { s.Networks = []string{"lan"} }, deploymentOnly},
-		{"IgnoreDrift", "fields that others may have", func(s *modelv1.ModelBoxSpec) {
+		{"IgnoreDrift", "fields of other managers", func(s *modelv1.ModelBoxSpec) {
 			s.IgnoreDrift = &modelv1.ModelBoxIgnoreDrift{Deployment: []string{"spec.replicas"}}
 		}, neither},
 		{"ServiceAccountName", "a service account", func(s *modelv1.ModelBoxSpec) { s.ServiceAccountName = "web" }, deploymentOnly},

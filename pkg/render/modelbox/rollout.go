@@ -282,7 +282,7 @@ func stablePorts(now, stable []corev1.ServicePort) ([]corev1.ServicePort, error)
 			return other.Name == stable[i].Name && other.Protocol == stable[i].Protocol
 		})
 		if j < 0 {
-			return nil, fmt.Errorf("port %q of its pods is not in the box any more", cmp.Or(stable[i].Name, stable[i].TargetPort.String()))
+			return nil, fmt.Errorf("port %q of its pods is no longer in the box", cmp.Or(stable[i].Name, stable[i].TargetPort.String()))
 		}
 		ports[i] = now[j]
 		ports[i].TargetPort = stable[i].TargetPort
@@ -302,7 +302,7 @@ func stableConfigs(now, stable *modelv1.ModelBoxSpec) ([]modelv1.ModelBoxConfig,
 			return other.Name == config.Name && other.Rollout == modelv1.ConfigRolloutLive
 		})
 		if j < 0 {
-			return nil, fmt.Errorf("config %q, whose rollout was Live, is not in the box any more", config.Name)
+			return nil, fmt.Errorf("config %q, whose rollout was Live, is no longer in the box", config.Name)
 		}
 		config.Data, config.BinaryData = now.Configs[j].Data, now.Configs[j].BinaryData
 	}
@@ -312,13 +312,13 @@ func stableConfigs(now, stable *modelv1.ModelBoxSpec) ([]modelv1.ModelBoxConfig,
 // stableStorage returns the storage of the stable pods, with the sizes in the box.
 func stableStorage(now, stable *modelv1.ModelBoxSpec) ([]modelv1.ModelBoxStorage, error) {
 	if stable.Workload == modelv1.WorkloadStatefulSet && len(now.Storage) != len(stable.Storage) {
-		return nil, errors.New("it has other storage, for which its StatefulSet would have to be created anew")
+		return nil, errors.New("it has other storage, for which its StatefulSet would have to be recreated")
 	}
 	storage := slices.Clone(stable.Storage)
 	for i := range storage {
 		j := slices.IndexFunc(now.Storage, func(other modelv1.ModelBoxStorage) bool { return other.Name == storage[i].Name })
 		if j < 0 {
-			return nil, fmt.Errorf("storage %q is not in the box any more", storage[i].Name)
+			return nil, fmt.Errorf("storage %q is no longer in the box", storage[i].Name)
 		}
 		mountPath := storage[i].MountPath
 		storage[i] = now.Storage[j]

@@ -90,7 +90,7 @@ func StepsOf(box *modelv1.ModelBox, live Live) (*Steps, error) {
 // newSteps returns the rollout of the box in steps. The stable pods are the pods of the stable box. hash is PodsHash of the box.
 func newSteps(box, stable *modelv1.ModelBox, hash string, live Live) (*Steps, error) {
 	if stable.Spec.Workload != box.Spec.Workload {
-		return nil, errors.New("the stable pods are those of a " + string(stable.Spec.Workload))
+		return nil, errors.New("the stable pods belong to a " + string(stable.Spec.Workload))
 	}
 	withStable, err := rolledBackTo(box, stable)
 	if err != nil {

@@ -230,14 +230,14 @@ func TestStepsOf(t *testing.T) {
 		{name: "blue-green", changes: without(blueGreen), number: 1},
 		{name: "blue-green of a StatefulSet", stable: ofWorkload(modelv1.WorkloadStatefulSet),
 			changes: []func(*modelv1.ModelBox){blueGreen, ofWorkload(modelv1.WorkloadStatefulSet)}},
-		{name: "stable pods of another workload", stable: ofWorkload(modelv1.WorkloadStatefulSet), obstacle: "the stable pods are those of a StatefulSet"},
+		{name: "stable pods of another workload", stable: ofWorkload(modelv1.WorkloadStatefulSet), obstacle: "the stable pods belong to a StatefulSet"},
 		{name: "other target ports", changes: without(otherTarget), obstacle: "the new revision has other target ports, and one Service leads to all pods"},
 		{name: "other target ports with a route", changes: []func(*modelv1.ModelBox){otherTarget, withRoute}, number: 1},
 		{name: "other target ports of blue-green", changes: []func(*modelv1.ModelBox){otherTarget, blueGreen}, number: 1},
 		{name: "stable pods that are not recorded", live: func(live *Live) { live.StableRecord = "" }, obstacle: "the stable pods are not recorded"},
 		{name: "storage that the stable pods need", stable: func(box *modelv1.ModelBox) {
 			box.Spec.Storage = []modelv1.ModelBoxStorage{{Name: "data", MountPath: "/data", AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}}}
-		}, obstacle: `storage "data" is not in the box any more`},
+		}, obstacle: `storage "data" is no longer in the box`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			stable := row.stable

@@ -54,9 +54,9 @@ func TestReplicasOfABoxThatIsAutoscaled(t *testing.T) {
 		want         any
 		annotation   string
 	}{
-		{"those of the stack", ptr.To[int32](4), false, int64(4), ""},
+		{"a number of the stack", ptr.To[int32](4), false, int64(4), ""},
 		{"none in the stack", nil, false, nil, ""},
-		{"those of the stack are left out", ptr.To[int32](4), true, nil, "4"},
+		{"a number of the stack is left out", ptr.To[int32](4), true, nil, "4"},
 		{"none in the stack are none", nil, true, nil, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

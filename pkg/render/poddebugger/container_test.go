@@ -105,6 +105,6 @@ func TestEveryProfileIsOneOfKubectl(t *testing.T) {
 	slices.Sort(profiles)
 	slices.Sort(known)
 	if diff := cmp.Diff(known, profiles); diff != "" {
-		t.Errorf("-those of kubectl +those of the API:\n%s", diff)
+		t.Errorf("-kubectl +API:\n%s", diff)
 	}
 }

@@ -117,7 +117,7 @@ func TestCloseEndsDrain(t *testing.T) {
 		select {
 		case <-ended:
 		case <-time.After(eventTimeout):
-			t.Fatal("Write or the drain goes on")
+			t.Fatal("Write or the drain has not ended")
 		}
 	}
 }

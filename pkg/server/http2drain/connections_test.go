@@ -370,7 +370,7 @@ func TestSettingsAreThoseOfGenericServer(t *testing.T) {
 				settings[i] = settingsOf(t, info.Listener.Addr().String())
 			}
 			if settings[0] != settings[1] {
-				t.Errorf("the settings are\n%s\nwant those of the generic server\n%s", settings[1], settings[0])
+				t.Errorf("the settings are\n%s\nwant the settings of the generic server\n%s", settings[1], settings[0])
 			}
 		})
 	}

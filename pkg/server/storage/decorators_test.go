@@ -128,7 +128,7 @@ func TestOrderOfDecorators(t *testing.T) {
 			}
 		}
 		if !errors.Is(failure, versionskew.ErrStored) {
-			t.Errorf("the server goes on: %v", failure)
+			t.Errorf("the server still runs: %v", failure)
 		}
 		if corrupt := runner.Corrupt.Objects(); len(corrupt) != 1 || corrupt[0].Name != "later" {
 			t.Errorf("the recovery knows of %v", corrupt)

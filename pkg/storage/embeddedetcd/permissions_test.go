@@ -57,8 +57,8 @@ func TestPermissionsOfOtherUsersAreRemoved(t *testing.T) {
 		dir, want os.FileMode
 	}{
 		{"a private directory", false, 0o700, 0o700},
-		{"a directory that others may read", false, 0o755, 0o755},
-		{"a directory that others may write to", false, 0o777, 0o775},
+		{"a directory that other users can read", false, 0o755, 0o755},
+		{"a directory that other users can write to", false, 0o777, 0o775},
 		{"the volume of a group", true, 0o775, 0o775},
 		{"the volume of a provisioner", true, 0o777, 0o777},
 	} {

@@ -71,7 +71,7 @@ func TestForgedChildrenHarmTheirOwnNamespaceOnly(t *testing.T) {
 	}{
 		{"an owner whose name no box can have, at the first installation", naming("a%b", "9"), nil, nil, New},
 		{"an owner whose name no box can have, in a lost store", naming("a%b", "9"), &earlier, nil, Empty},
-		{"an owner whose name leads out of the namespace", naming("..", "9"), &earlier, nil, Empty},
+		{"an owner whose name escapes the namespace", naming("..", "9"), &earlier, nil, Empty},
 		{"an owner without a UID", naming("web", ""), &earlier, nil, Empty},
 		{"an owner that never was, at the first installation", naming("never", "9"), nil, []AbsentOwner{{"modelboxes", "mallory", "never", "9"}}, Empty},
 		{"an owner that never was, in a lost store", naming("never", "9"), &earlier, []AbsentOwner{{"modelboxes", "mallory", "never", "9"}}, Empty},

@@ -16,7 +16,7 @@ func TestGuardEndsAServerWhoseStoreWasReplaced(t *testing.T) {
 		do    func(*testing.T, *fixture, *Guard)
 		fails bool
 	}{
-		{"the store goes on", func(t *testing.T, f *fixture, _ *Guard) { f.put(box("web", "1")) }, false},
+		{"the store serves on", func(t *testing.T, f *fixture, _ *Guard) { f.put(box("web", "1")) }, false},
 		{"the store is another one", func(t *testing.T, f *fixture, g *Guard) {
 			if _, err := f.store.setIdentity(t.Context(), g.last, Identity{UID: "another"}); err != nil {
 				t.Fatal(err)

@@ -89,7 +89,7 @@ func TestOfTwoRecordedBoxesOfANameTheLaterIsRecovered(t *testing.T) {
 				}
 				f.serve(situation)
 				if got := string(f.stored()["web"].UID); got != row.want {
-					t.Errorf("the box of the %s is recovered, want that of the %s", got, row.want)
+					t.Errorf("the box of the %s is recovered, want the box of the %s", got, row.want)
 				}
 			})
 		}

@@ -67,7 +67,7 @@ func (s *TestServer) AwaitEnd(t testing.TB) error {
 		s.run.isOver = true
 		return err
 	case <-time.After(endTimeout):
-		t.Fatalf("the server goes on for %s", endTimeout)
+		t.Fatalf("the server still runs after %s", endTimeout)
 		return nil
 	}
 }

@@ -28,7 +28,7 @@ func ValidatePodSpecificAnnotations(template *corev1.PodTemplateSpec, path *fiel
 		confined, isSeccomp := strings.CutPrefix(key, corev1.SeccompContainerAnnotationKeyPrefix)
 		switch {
 		case key == corev1.MirrorPodAnnotationKey:
-			errs = append(errs, field.Forbidden(valuePath, "marks the pods that a node made by itself"))
+			errs = append(errs, field.Forbidden(valuePath, "marks mirror pods, which only a kubelet creates"))
 		case key == corev1.PodDeletionCost:
 			errs = append(errs, validateDeletionCost(value, valuePath)...)
 		case key == corev1.TolerationsAnnotationKey:

@@ -50,11 +50,11 @@ func TestSeccompAnnotations(t *testing.T) {
 		{"a pod's profile is accepted", annotated(ofPod, "localhost/profiles/web.json"), nil},
 		{"a pod's profile is one that there is", annotated(ofPod, "other"), podError},
 		{"a pod's profile is in the node's folder", annotated(ofPod, "localhost//etc/web.json"), podError},
-		{"a pod's profile is that of its context", all(annotated(ofPod, "unconfined"), inPod(profile(corev1.SeccompProfileTypeRuntimeDefault, nil))), podError},
+		{"a pod's profile equals the profile of its context", all(annotated(ofPod, "unconfined"), inPod(profile(corev1.SeccompProfileTypeRuntimeDefault, nil))), podError},
 		{"a pod's profile may be given twice", all(annotated(ofPod, "docker/default"), inPod(profile(corev1.SeccompProfileTypeRuntimeDefault, nil))), nil},
 		{"a container's profile is accepted", annotated(ofContainer, "runtime/default"), nil},
 		{"a container's profile is one that there is", annotated(ofContainer, ""), containerError},
-		{"a container's profile is that of its context", all(annotated(ofContainer, "localhost/a"), inContainer(profile(corev1.SeccompProfileTypeLocalhost, ptr.To("b")))), containerError},
+		{"a container's profile equals the profile of its context", all(annotated(ofContainer, "localhost/a"), inContainer(profile(corev1.SeccompProfileTypeLocalhost, ptr.To("b")))), containerError},
 		{"a container's profile may be given twice", all(annotated(ofContainer, "localhost/a"), inContainer(profile(corev1.SeccompProfileTypeLocalhost, ptr.To("a")))), nil},
 	})
 }
@@ -77,11 +77,11 @@ func TestAppArmorAnnotations(t *testing.T) {
 		{"an empty profile is accepted", annotated(key, ""), nil},
 		{"a profile is one that there is", annotated(key, "other"), want},
 		{"a profile is for a container", annotated(other, "unconfined"), []string{"Invalid value: metadata.annotations[" + other + "]"}},
-		{"a profile is that of the pod", all(annotated(key, "unconfined"), inPod(corev1.AppArmorProfileTypeRuntimeDefault)), want},
-		{"a profile may be that of the pod", all(annotated(key, "runtime/default"), inPod(corev1.AppArmorProfileTypeRuntimeDefault)), nil},
-		{"a profile is that of the container", all(annotated(key, "localhost/a"), inContainer("b")), want},
+		{"a profile equals the profile of the pod", all(annotated(key, "unconfined"), inPod(corev1.AppArmorProfileTypeRuntimeDefault)), want},
+		{"a profile may equal the profile of the pod", all(annotated(key, "runtime/default"), inPod(corev1.AppArmorProfileTypeRuntimeDefault)), nil},
+		{"a profile equals the profile of the container", all(annotated(key, "localhost/a"), inContainer("b")), want},
 		{"a container's profile goes before the pod's", all(annotated(key, "localhost/a"), inPod(corev1.AppArmorProfileTypeUnconfined), inContainer("a")), nil},
-		{"an empty profile is not that of the pod", all(annotated(key, ""), inPod(corev1.AppArmorProfileTypeUnconfined)), want},
+		{"an empty profile differs from the profile of the pod", all(annotated(key, ""), inPod(corev1.AppArmorProfileTypeUnconfined)), want},
 		{"a profile does not matter on Windows", all(annotated(key, "unconfined"), pod(func(spec *corev1.PodSpec) { spec.OS = &corev1.PodOS{Name: corev1.Windows} })), nil},
 	})
 }

@@ -46,7 +46,7 @@ func validateResponderName(name string, path *field.Path) field.ErrorList {
 	domain, _, _ := strings.Cut(name, "/")
 	for _, reserved := range []string{"k8s.io", "kubernetes.io"} {
 		if domain == reserved || strings.HasSuffix(domain, "."+reserved) {
-			errs = append(errs, field.Invalid(path, name, "must have another domain: that of Kubernetes is reserved"))
+			errs = append(errs, field.Invalid(path, name, "must have another domain: the domain of Kubernetes is reserved"))
 		}
 	}
 	return errs

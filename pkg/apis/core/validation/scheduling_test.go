@@ -53,7 +53,7 @@ func TestScheduling(t *testing.T) {
 			[]string{"Invalid value: spec.readinessGates[0].conditionType"}},
 		{"a runtime class is accepted with its overhead", overhead(quantities{"cpu": "100m"}, ptr.To("gvisor")), nil},
 		{"a runtime class's name is a DNS name", overhead(nil, ptr.To("gVisor")), []string{"Invalid value: spec.runtimeClassName"}},
-		{"an overhead is that of a runtime class", overhead(quantities{"cpu": "100m"}, nil), []string{"Forbidden: spec.overhead"}},
+		{"an overhead without a runtime class", overhead(quantities{"cpu": "100m"}, nil), []string{"Forbidden: spec.overhead"}},
 		{"an overhead is of a container's resources", overhead(quantities{"gpu": "1"}, ptr.To("gvisor")), []string{"Invalid value: spec.overhead[gpu]"}},
 		{"an overhead is not negative", overhead(quantities{"cpu": "-1"}, ptr.To("gvisor")), []string{"Invalid value: spec.overhead[cpu]"}},
 		{"an overhead of huge pages comes with memory", overhead(quantities{"hugepages-2Mi": "2Mi"}, ptr.To("gvisor")), []string{"Forbidden: spec.overhead"}},
@@ -181,7 +181,7 @@ func TestPodAffinity(t *testing.T) {
 		{"a key is not selected by its value", affinity(func(term *corev1.PodAffinityTerm) {
 			term.LabelSelector.MatchLabels, term.MatchLabelKeys = map[string]string{"tier": "a"}, []string{"tier"}
 		}), []string{"Invalid value: " + term + "matchLabelKeys[0]"}},
-		{"a key of others may be selected", affinity(func(term *corev1.PodAffinityTerm) { term.MismatchLabelKeys = []string{"app"} }), nil},
+		{"a label key of other pods may be selected", affinity(func(term *corev1.PodAffinityTerm) { term.MismatchLabelKeys = []string{"app"} }), nil},
 		{"a key is not one of others too", affinity(func(term *corev1.PodAffinityTerm) {
 			term.MatchLabelKeys, term.MismatchLabelKeys = []string{"a"}, []string{"a"}
 		}),

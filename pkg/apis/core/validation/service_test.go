@@ -46,7 +46,7 @@ func TestValidateService(t *testing.T) {
 		{"annotated source ranges without type LoadBalancer are refused", annotation(ranges, ""), []string{"Forbidden: metadata.annotations[" + ranges + "]"}},
 		{"annotated source ranges that are no networks are refused", all(serviceType(corev1.ServiceTypeLoadBalancer), annotation(ranges, "10.0.0.0/8, a")),
 			[]string{"Invalid value: metadata.annotations[" + ranges + "]"}},
-		{"annotated source ranges beside those of the spec are not looked at", all(serviceType(corev1.ServiceTypeLoadBalancer), annotation(ranges, "a"),
+		{"annotated source ranges beside source ranges in the spec are not validated", all(serviceType(corev1.ServiceTypeLoadBalancer), annotation(ranges, "a"),
 			func(s *corev1.Service) { s.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"} }), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {

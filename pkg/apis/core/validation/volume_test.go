@@ -140,7 +140,7 @@ func TestDownwardAPIVolumes(t *testing.T) {
 			[]string{"Forbidden: " + item + ".resourceFieldRef"}},
 		{"a file's field does not change with the node", downward(corev1.DownwardAPIVolumeFile{Path: "a", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}),
 			[]string{"Unsupported value: " + item + ".fieldRef.fieldPath"}},
-		{"a file's resource is that of a container", downward(corev1.DownwardAPIVolumeFile{Path: "a", ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"}}),
+		{"a file's resource belongs to a container", downward(corev1.DownwardAPIVolumeFile{Path: "a", ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"}}),
 			[]string{"Required value: " + item + ".resourceFieldRef.containerName"}},
 		{"a file's mode is at most 0777", downward(corev1.DownwardAPIVolumeFile{Path: "a", FieldRef: labels, Mode: ptr.To[int32](0o1000)}), []string{"Invalid value: " + item + ".mode"}},
 		{"a file's user is not negative", downward(corev1.DownwardAPIVolumeFile{Path: "a", FieldRef: labels, User: ptr.To[int64](-1)}), []string{"Invalid value: " + item + ".user"}},

@@ -25,7 +25,7 @@ func TestHTTPPort(t *testing.T) {
 		want   string
 	}{
 		{"the first with TCP is the default", ports, nil, "http"},
-		{"a number is that of a port with TCP", ports, ptr.To(intstr.FromInt32(80)), "http"},
+		{"a number belongs to a port with TCP", ports, ptr.To(intstr.FromInt32(80)), "http"},
 		{"a number", ports, ptr.To(intstr.FromInt32(8080)), "admin"},
 		{"a name", ports, ptr.To(intstr.FromString("admin")), "admin"},
 		{"the name of a port with UDP is none", ports, ptr.To(intstr.FromString("dns")), "none"},

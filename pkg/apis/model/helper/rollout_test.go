@@ -13,7 +13,7 @@ func TestReplicasOfAStep(t *testing.T) {
 		routed, canary, stable int32
 	}{
 		{name: "a share that the pods can have", weight: 25, replicas: 4, available: 1, routed: 1, canary: 1, stable: 3},
-		{name: "stable pods stay until those of the new revision are available", weight: 50, replicas: 4, available: 1, routed: 2, canary: 2, stable: 3},
+		{name: "stable pods stay until the new pods are available", weight: 50, replicas: 4, available: 1, routed: 2, canary: 2, stable: 3},
 		{name: "a small share has a pod", weight: 1, replicas: 4, available: 1, routed: 1, canary: 1, stable: 3},
 		{name: "a share is rounded to the nearest number of pods", weight: 40, replicas: 4, available: 2, routed: 2, canary: 2, stable: 2},
 		{name: "pods behind a route are enough for their share", weight: 30, replicas: 4, available: 1, routed: 2, canary: 1, stable: 3},

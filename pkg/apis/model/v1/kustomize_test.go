@@ -28,7 +28,7 @@ const (
 
 var updateKustomize = flag.Bool("update-kustomize", false, "rewrite the configuration of kustomize")
 
-const kustomizeHeader = `# The fields of a ModelBox as kustomize knows those of a Deployment. Generated from the types; a test compares it.
+const kustomizeHeader = `# The fields of a ModelBox that kustomize knows of a Deployment. Generated from the types; a test compares it.
 #
 # Labels and annotations for everything reach the box and, by its overlay, the pods, whose selector stays what it is. A
 # box is renamed with its Service, so what names either is renamed too. Not renamed is a container: with a namePrefix or

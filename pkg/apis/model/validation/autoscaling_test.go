@@ -110,9 +110,9 @@ func TestUtilization(t *testing.T) {
 		{"an amount needs no request", ofResource("cpu", autoscalingv2.MetricTarget{Type: "AverageValue", AverageValue: &amount}), containers(main(requests())), nil},
 		{"a share in a metric needs one", ofResource("example.com/gpu", autoscalingv2.MetricTarget{Type: "Utilization", AverageUtilization: ptr.To[int32](50)}), containers(main(requests("cpu"))),
 			[]string{"spec.autoscaling.metrics[0].resource.target.averageUtilization: Invalid value: 50: " + MustHaveRequests("example.com/gpu", []string{"spec.resources.requests.example.com/gpu"})}},
-		{"a share of a container needs that of the container", ofContainer("web"), containers(main(requests()), side),
+		{"utilization of a container needs a request of the container", ofContainer("web"), containers(main(requests()), side),
 			[]string{"spec.autoscaling.metrics[0].containerResource.target.averageUtilization: Invalid value: 60: " + mustHaveRequest("cpu", "web", []string{setMain})}},
-		{"and that of no other one", ofContainer("web"), containers(main(requests("cpu")), side), nil},
+		{"and no request of another container", ofContainer("web"), containers(main(requests("cpu")), side), nil},
 		{"an admission webhook may add the container", ofContainer("proxy"), containers(main(requests())), nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {

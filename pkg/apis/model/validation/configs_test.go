@@ -27,7 +27,7 @@ func TestConfigs(t *testing.T) {
 		{"another rollout is refused", config("", "/etc/web", rollsOut("Never")), []string{"Unsupported value: spec.configs[0].rollout"}},
 
 		{"a name is a DNS label", config("Web_1", "/etc/web"), []string{"Invalid value: spec.configs[0].name"}},
-		{"a name leaves room for that of the volume", config(strings.Repeat("x", 56), "/etc/web"), nil},
+		{"a name leaves room for the name of the volume", config(strings.Repeat("x", 56), "/etc/web"), nil},
 		{"a name that leaves none is refused", config(strings.Repeat("x", 57), "/etc/web"), []string{"Too long: spec.configs[0].name"}},
 		{"a name that is longer than any is refused once", config(strings.Repeat("x", 64), "/etc/web"), []string{"Invalid value: spec.configs[0].name"}},
 		{"two configs without a name are refused", all(config("", "/a"), config("", "/b")), []string{"Duplicate value: spec.configs[1].name"}},

@@ -150,7 +150,7 @@ func TestToldErrors(t *testing.T) {
 	}
 	told := TruncateErrors(many)
 	if len(told) > validate.MaxErrors+1 || told[len(told)-1].Field != "spec" {
-		t.Errorf("%d errors are told, the last one is %v", len(told), told[len(told)-1])
+		t.Errorf("%d errors are reported, the last one is %v", len(told), told[len(told)-1])
 	}
 	few := field.ErrorList{field.Invalid(field.NewPath("spec"), "a", "b"), field.Forbidden(field.NewPath("spec"), "c")}
 	if diff := cmp.Diff(few, TruncateErrors(few)); diff != "" {
@@ -158,7 +158,7 @@ func TestToldErrors(t *testing.T) {
 	}
 	short := TruncateErrors(many[:1])[0]
 	if text := short.Error(); len(text) > 2000 || !strings.Contains(text, `..."`) || !strings.HasSuffix(text, "...") {
-		t.Errorf("a long error is told as %d bytes: %.200q", len(text), text)
+		t.Errorf("a long error is reported as %d bytes: %.200q", len(text), text)
 	}
 }
 

@@ -51,7 +51,7 @@ const (
 	mustHavePortForHTTP = "must be the number or the name of one of `ports` with protocol TCP"
 	mustMatchClassName  = "must match `className` when both are specified"
 
-	mustNotContainAllAddresses = "must not contain all addresses: the gateway must lead to addresses outside the cidr"
+	mustNotContainAllAddresses = "must not contain all addresses: the gateway must route to addresses outside the cidr"
 	mustNotBeDefaultRoute      = "must not contain all addresses: the default route of a pod belongs to the network of the cluster"
 	mustBeUnicast              = "must not be a loopback or multicast address"
 	mustBeInterfaceName        = "must be the name of an interface: printable ASCII characters without blanks, '/' and ':'"

@@ -378,7 +378,7 @@ func TestSelectorLabelOfPodTemplate(t *testing.T) {
 	}{
 		{"the label that selects the pods is there", map[string]string{"modelbox": "web"}, nil},
 		{"the label that selects the pods is kept", nil, []string{"Invalid value: spec.podTemplate.metadata.labels[modelbox]"}},
-		{"the label that selects the pods is that of the box", map[string]string{"modelbox": "other"}, []string{"Invalid value: spec.podTemplate.metadata.labels[modelbox]"}},
+		{"the label that selects the pods belongs to the box", map[string]string{"modelbox": "other"}, []string{"Invalid value: spec.podTemplate.metadata.labels[modelbox]"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			template := &corev1.PodTemplateSpec{

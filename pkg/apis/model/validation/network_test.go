@@ -365,7 +365,7 @@ func TestNetworks(t *testing.T) {
 		{"none is accepted", networks(), nil},
 		{"several are accepted", networks("lan", "storage"), nil},
 		{"sixteen are accepted", networks(many...), nil},
-		{"a name is that of a network", networks("lan", "Lan"), []string{"Invalid value: spec.networks[1]"}},
+		{"a name is the name of a network", networks("lan", "Lan"), []string{"Invalid value: spec.networks[1]"}},
 		{"a name is not empty", networks(""), []string{"Invalid value: spec.networks[0]"}},
 		{"a name of another namespace is refused", networks("other/lan"), []string{"Invalid value: spec.networks[0]"}},
 		{"a name with an interface is refused", networks("lan@net1"), []string{"Invalid value: spec.networks[0]"}},

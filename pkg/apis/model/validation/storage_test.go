@@ -82,14 +82,14 @@ func TestStorage(t *testing.T) {
 		{"storage has a name", storageNamed("", "/a"), []string{"Required value: " + path + "name"}},
 		{"a name is a DNS label", storageNamed("My_Disk", "/a"), []string{"Invalid value: " + path + "name"}},
 		{"a name is given once", all(storageNamed("a", "/a"), storageNamed("a", "/b")), []string{"Duplicate value: spec.storage[1].name"}},
-		{"a name is not that of a volume", all(volumeNamed("a", emptyDir()), storageNamed("a", "/a")), []string{"Duplicate value: " + path + "name"}},
-		{"a name is not that of a volume of the overlay", all(overlay(corev1.PodSpec{Volumes: []corev1.Volume{{Name: "a", VolumeSource: emptyDir()}}}), storageNamed("a", "/a")),
+		{"a name differs from names of volumes", all(volumeNamed("a", emptyDir()), storageNamed("a", "/a")), []string{"Duplicate value: " + path + "name"}},
+		{"a name differs from names of volumes of the overlay", all(overlay(corev1.PodSpec{Volumes: []corev1.Volume{{Name: "a", VolumeSource: emptyDir()}}}), storageNamed("a", "/a")),
 			[]string{"Duplicate value: " + path + "name"}},
 
 		{"storage is mounted", storageNamed("a", ""), []string{"Required value: " + path + "mountPath"}},
 		{"a mount path has no colon", storageNamed("a", "/a:b"), []string{"Invalid value: " + path + "mountPath"}},
 		{"a mount path is given once", all(storageNamed("a", "/a"), storageNamed("b", "/a")), []string{"Duplicate value: spec.storage[1].mountPath"}},
-		{"a mount path is not that of a volume", all(volumeNamed("a", emptyDir()), mount("a", "/a"), storageNamed("b", "/a")), []string{"Duplicate value: " + path + "mountPath"}},
+		{"a mount path differs from mount paths of volumes", all(volumeNamed("a", emptyDir()), mount("a", "/a"), storageNamed("b", "/a")), []string{"Duplicate value: " + path + "mountPath"}},
 		{"another container mounts it as well", all(plain, container(func(c *corev1.Container) {
 			c.VolumeMounts = []corev1.VolumeMount{{Name: "disk", MountPath: "/disk"}}
 		})), nil},

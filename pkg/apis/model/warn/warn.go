@@ -59,7 +59,7 @@ const (
 	NoStableRevision = "no rollout of the box with `rollout` has been complete yet"
 
 	// OtherTargetPorts is why the pods of a box are not replaced in the steps of its rollout.
-	OtherTargetPorts = "the target ports change, and one Service leads to the pods of both revisions"
+	OtherTargetPorts = "the target ports change, and one Service routes to the pods of both revisions"
 )
 
 // ClosesConnections is about a component of an isolated stack that accepts no connections any longer from other components, and from
@@ -118,7 +118,7 @@ func NetworkDeleted(network string) string {
 
 // NetworkInUse is about a network that a user deletes. boxes are the boxes that use it.
 func NetworkInUse(network, boxes string) string {
-	return fmt.Sprintf("Network %s is in use and is deleted when no box uses it any more: %s", network, boxes)
+	return fmt.Sprintf("Network %s is in use and is deleted once no box uses it: %s", network, boxes)
 }
 
 // WorkloadAutoscaled is about a change of the replicas of a box while an autoscaler scales its workload, such as "Deployment web".

@@ -170,7 +170,7 @@ func LiveStatefulSet(ctx context.Context, client kubernetes.Interface, cached *a
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("reading StatefulSet %s anew: %w", cached.Name, err)
+		return nil, fmt.Errorf("reading StatefulSet %s again: %w", cached.Name, err)
 	case live.UID != cached.UID || live.DeletionTimestamp != nil:
 		return nil, nil
 	default:

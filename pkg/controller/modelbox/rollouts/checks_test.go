@@ -210,7 +210,7 @@ func TestResultsOfAnotherStepOrAttemptDoNotCount(t *testing.T) {
 		t.Errorf("after a retry: %+v, -want +got:\n%s", verdict, diff)
 	}
 	if kept := measuredChecks(c.next.Checks); len(kept) > 0 {
-		t.Errorf("a step that is not reached any more keeps %+v", kept)
+		t.Errorf("a step that is no longer reached keeps %+v", kept)
 	}
 }
 

@@ -82,7 +82,7 @@ func (r *Reconciler) canRollBack(box *modelv1.ModelBox, rollout *modelv1.ModelBo
 	record, _ := r.StableRecords.Find(box)
 	stable, record := modelboxrender.StableBox(box, modelboxrender.Live{StableRecord: record})
 	if stable == nil {
-		return fmt.Errorf("%s, whose rollout was complete last, is not recorded any more", status.DescribeRevision(rollout.Stable))
+		return fmt.Errorf("%s, whose rollout was complete last, is no longer recorded", status.DescribeRevision(rollout.Stable))
 	}
 	return modelboxrender.CanRollBack(box, stable, record)
 }

@@ -20,7 +20,7 @@ func failedVerdict(box *modelv1.ModelBox, observed *Observation, rollout verdict
 	if status.Reason == modelv1.RolloutAborted {
 		why = "the rollout was aborted: " + status.Message
 	}
-	goOn := fmt.Sprintf("; to go on, change the spec, or run \"kubectl modelbox retry %s\" or \"kubectl modelbox rollback %s\"", box.Name, box.Name)
+	goOn := fmt.Sprintf("; to continue, change the spec, or run \"kubectl modelbox retry %s\" or \"kubectl modelbox rollback %s\"", box.Name, box.Name)
 	switch {
 	case status.Phase == modelv1.RolloutRolledBack && rollout.Reason == modelv1.ReasonRolloutComplete && isTakenBack(box, status):
 		return &verdict{false, modelv1.ReasonRolledBack, fmt.Sprintf("%s; rolled back to %s: %s%s", why, DescribeRevision(status.Stable), rollout.Message, goOn)}

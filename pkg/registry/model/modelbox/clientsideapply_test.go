@@ -170,7 +170,7 @@ func TestUpdateThatIsNotWhatWasApplied(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `spec.ports: Forbidden: client-side apply cannot tell the ports of number 53 apart and would not make what is applied: use kubectl apply --server-side`
+	const want = `spec.ports: Forbidden: client-side apply cannot distinguish the ports with number 53, and the result would differ from what you apply: use kubectl apply --server-side`
 	if errs := newStrategy().ValidateUpdate(t.Context(), box, old); len(errs) != 1 || errs[0].Error() != want {
 		t.Errorf("got %v, want %s", errs.ToAggregate(), want)
 	}

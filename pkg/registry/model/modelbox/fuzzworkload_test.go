@@ -37,7 +37,7 @@ func expectValidDeployment(t *testing.T, box *model.ModelBox, deployment *appsv1
 	}
 	surge, unavailable := podsOfAHundred(t, spec.Strategy.RollingUpdate.MaxSurge), podsOfAHundred(t, spec.Strategy.RollingUpdate.MaxUnavailable)
 	if surge < 0 || unavailable < 0 || surge == 0 && unavailable == 0 {
-		t.Errorf("an update goes on by %d more and %d fewer pods of a hundred", surge, unavailable)
+		t.Errorf("an update continues by %d more and %d fewer pods of a hundred", surge, unavailable)
 	}
 }
 
@@ -59,7 +59,7 @@ func expectValidStatefulSet(t *testing.T, box *model.ModelBox, statefulSet *apps
 	}
 	if rollingUpdate := spec.UpdateStrategy.RollingUpdate; rollingUpdate != nil {
 		if unavailable := podsOfAHundred(t, rollingUpdate.MaxUnavailable); unavailable <= 0 {
-			t.Errorf("an update goes on by %d pods of a hundred", unavailable)
+			t.Errorf("an update continues by %d pods of a hundred", unavailable)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func expectValidDaemonSet(t *testing.T, box *model.ModelBox, daemonSet *appsv1.D
 		surge := podsOfAHundred(t, ptr.To(ptr.Deref(rollingUpdate.MaxSurge, intstr.FromInt32(0))))
 		unavailable := podsOfAHundred(t, ptr.To(ptr.Deref(rollingUpdate.MaxUnavailable, intstr.FromInt32(1))))
 		if surge < 0 || unavailable < 0 || (surge == 0) == (unavailable == 0) {
-			t.Errorf("an update goes on by %d more and %d fewer pods of a hundred", surge, unavailable)
+			t.Errorf("an update continues by %d more and %d fewer pods of a hundred", surge, unavailable)
 		}
 	}
 }

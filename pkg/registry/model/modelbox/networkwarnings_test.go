@@ -22,7 +22,7 @@ func findNetwork(_ context.Context, namespace, name string) (*model.Network, err
 	network := &model.Network{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	switch {
 	case name == "broken":
-		return nil, errors.New("the storage is away")
+		return nil, errors.New("the storage is unavailable")
 	case namespace == metav1.NamespaceDefault && name == "lan":
 		return network, nil
 	case namespace == metav1.NamespaceDefault && name == "old":

@@ -21,19 +21,19 @@ import (
 // columns are the columns of "kubectl get" for boxes. Columns with priority 1 are shown only with "-o wide".
 var columns = []metav1.TableColumnDefinition{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the box."},
-	{Name: "Ready", Type: "string", Description: "Pods that are ready, of those asked for."},
+	{Name: "Ready", Type: "string", Description: "Ready pods, and desired pods."},
 	{Name: "Up-To-Date", Type: "integer", Description: "Pods that run the current pod template."},
 	{Name: "Status", Type: "string", Description: "Ready, or the reason why not."},
 	{Name: "Image", Type: "string", Description: "Image of the main container."},
-	{Name: "Address", Type: "string", Description: "How the box is reached inside the cluster."},
+	{Name: "Address", Type: "string", Description: "Address of the box inside the cluster."},
 	{Name: "Age", Type: "string", Description: "Time since the box was created."},
 	{Name: "Workload", Type: "string", Priority: 1, Description: "Kind of the object that runs the pods."},
-	{Name: "Rollout", Type: "string", Priority: 1, Description: "How far the rollout has come, where spec.rollout asks for that."},
+	{Name: "Rollout", Type: "string", Priority: 1, Description: "Progress of the rollout, for a box with spec.rollout."},
 	{Name: "Size", Type: "string", Priority: 1, Description: "Resource class of the main container."},
-	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says, or what the box still waits for that is being deleted."},
+	{Name: "Message", Type: "string", Priority: 1, Description: "Message of the Ready condition, or what the deletion of the box waits for."},
 	{Name: "Service", Type: "string", Priority: 1, Description: "Type and ports of the Service, node ports included."},
 	{Name: "Hosts", Type: "string", Priority: 1, Description: "Hosts of the Ingress and of the HTTPRoute; * is any."},
-	{Name: "Autoscaling", Type: "string", Priority: 1, Description: "Numbers of pods that the autoscaler may choose, and the metrics that it aims at."},
+	{Name: "Autoscaling", Type: "string", Priority: 1, Description: "Minimum and maximum number of pods of the autoscaler, and its target metrics."},
 }
 
 // TableConvertor prints ModelBoxes and lists of them.

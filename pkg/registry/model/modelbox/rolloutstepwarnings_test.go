@@ -161,9 +161,9 @@ func TestWarningsOfRolloutsInSteps(t *testing.T) {
 			box.Status.Replicas, box.Status.DesiredReplicas = 8, ptr.To[int32](8)
 		}}, []change{newImage},
 			[]string{`rolls 8 pods in steps: 2 of 8 pods (25% of the traffic) for 5m, then 4 of 8 pods (50% of the traffic) until "kubectl modelbox promote web", then all`}},
-		{"more steps than are told", []change{pods(4), inSteps(model.RolloutCanary, slices.Repeat([]model.ModelBoxRolloutStep{step(50, "1m")}, 7)...), routed}, nil, []change{newImage},
+		{"more steps than are reported", []change{pods(4), inSteps(model.RolloutCanary, slices.Repeat([]model.ModelBoxRolloutStep{step(50, "1m")}, 7)...), routed}, nil, []change{newImage},
 			[]string{"rolls 4 pods in steps: 50% of the traffic for 1m, then 50% of the traffic for 1m, then 50% of the traffic for 1m, then 50% of the traffic for 1m, then 50% of the traffic for 1m, then 2 more steps, then all"}},
-		{"one step more than is told", []change{pods(4), inSteps(model.RolloutCanary, slices.Repeat([]model.ModelBoxRolloutStep{step(50, "")}, 6)...), routed}, nil, []change{newImage},
+		{"one step more than is reported", []change{pods(4), inSteps(model.RolloutCanary, slices.Repeat([]model.ModelBoxRolloutStep{step(50, "")}, 6)...), routed}, nil, []change{newImage},
 			[]string{"rolls 4 pods in steps: 50% of the traffic, then 50% of the traffic, then 50% of the traffic, then 50% of the traffic, then 50% of the traffic, then 1 more step, then all"}},
 
 		{"blue-green", []change{pods(4), inSteps(model.RolloutBlueGreen)}, nil, []change{newImage},

@@ -42,7 +42,7 @@ func TestStackWarnings(t *testing.T) {
 		{"a change by the stack", inStack, []func(*model.ModelBox){otherImage, applied(`{}`), func(box *model.ModelBox) {
 			box.Annotations = map[string]string{modelv1.RenderHashAnnotation: "2"}
 		}}, nil},
-		{"a box by itself", applied(all), []func(*model.ModelBox){otherImage, applied(`{}`)}, nil},
+		{"a box without a stack", applied(all), []func(*model.ModelBox){otherImage, applied(`{}`)}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			old := webBox()

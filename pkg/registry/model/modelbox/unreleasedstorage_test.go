@@ -33,7 +33,7 @@ func TestUpdateKeepsWhatStorageIsNotReleased(t *testing.T) {
 		{name: "it is taken out before the controller has seen that it is retained", old: "retained", update: none, unreleased: []string{"data"}, want: []string{"data"}},
 		{name: "it is taken out when it is released", old: "retained", update: none},
 		{name: "it stays out", old: none, update: none, unreleased: []string{"data"}, want: []string{"data"}},
-		{name: "it is not retained any more", old: "retained", update: "discarded", unreleased: []string{"data"}},
+		{name: "it is no longer retained", old: "retained", update: "discarded", unreleased: []string{"data"}},
 		{name: "it comes back and is not retained", old: none, update: "discarded", unreleased: []string{"data"}},
 		{name: "it comes back and is retained", old: none, update: "retained", want: []string{"data"}},
 		{name: "it is taken out and not retained", old: "discarded", update: none},

@@ -25,7 +25,7 @@ func seesNamespaces(namespaces ...string) authorizer.UnconditionalAuthorizer {
 		if isAsked && a.GetUser().GetName() == "jane" && slices.Contains(namespaces, a.GetNamespace()) {
 			return authorizer.DecisionAllow, "", nil
 		}
-		return authorizer.DecisionNoOpinion, "", errors.New("the cluster is away")
+		return authorizer.DecisionNoOpinion, "", errors.New("the cluster is unavailable")
 	})
 }
 

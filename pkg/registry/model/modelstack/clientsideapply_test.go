@@ -78,7 +78,7 @@ func TestClientSideApplyOfPorts(t *testing.T) {
 	dns := func(udp, tcp int) string {
 		return fmt.Sprintf(`{name: dns, box: {image: "dns:1", ports: [{port: 53, protocol: UDP, targetPort: %d}, {port: 53, protocol: TCP, targetPort: %d}]}}`, udp, tcp)
 	}
-	const detail = "client-side apply cannot tell the ports of number 53 apart and would not make what is applied: use kubectl apply --server-side"
+	const detail = "client-side apply cannot distinguish the ports with number 53, and the result would differ from what you apply: use kubectl apply --server-side"
 	for _, row := range []struct {
 		name          string
 		first, second string

@@ -17,11 +17,11 @@ import (
 // columns are the columns of "kubectl get" for stacks. Columns with priority 1 are shown only with "-o wide".
 var columns = []metav1.TableColumnDefinition{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the stack."},
-	{Name: "Ready", Type: "string", Description: "Components that are ready, of those of the stack."},
+	{Name: "Ready", Type: "string", Description: "Number of ready components, and of all components of the stack."},
 	{Name: "Status", Type: "string", Description: "Ready, or the reason why not."},
-	{Name: "Waiting For", Type: "string", Description: "Components that others wait for."},
+	{Name: "Waiting For", Type: "string", Description: "Components that other components wait for."},
 	{Name: "Age", Type: "string", Description: "Time since the stack was created."},
-	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says, or what the stack still waits for that is being deleted."},
+	{Name: "Message", Type: "string", Priority: 1, Description: "Message of the Ready condition, or what the deletion of the stack waits for."},
 }
 
 // TableConvertor prints ModelStacks and lists of them.

@@ -71,7 +71,7 @@ func newStrategy(networks ...*model.Network) Strategy {
 		if isAsked && a.GetUser().GetName() == "jane" {
 			return authorizer.DecisionAllow, "", nil
 		}
-		return authorizer.DecisionNoOpinion, "", errors.New("the cluster is away")
+		return authorizer.DecisionNoOpinion, "", errors.New("the cluster is unavailable")
 	}))
 }
 

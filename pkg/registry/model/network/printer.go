@@ -20,13 +20,13 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the network."},
 	{Name: "Type", Type: "string", Description: "How pods are connected to the network."},
 	{Name: "CIDR", Type: "string", Description: "Range of addresses."},
-	{Name: "Gateway", Type: "string", Description: "Address that leads out of the network."},
+	{Name: "Gateway", Type: "string", Description: "Address of the gateway that routes out of the network."},
 	{Name: "Status", Type: "string", Description: "Ready, or the reason why not."},
 	{Name: "Boxes", Type: "integer", Description: "Number of boxes that use the network."},
 	{Name: "Age", Type: "string", Description: "Time since the network was created."},
-	{Name: "Used", Type: "integer", Priority: 1, Description: "Number of addresses that pods are known to have."},
-	{Name: "Free", Type: "integer", Priority: 1, Description: "Number of addresses that pods can have and are not known to have."},
-	{Name: "Message", Type: "string", Priority: 1, Description: "What the Ready condition says, or what the network still waits for that is being deleted."},
+	{Name: "Used", Type: "integer", Priority: 1, Description: "Number of addresses that pods have, as far as the server knows."},
+	{Name: "Free", Type: "integer", Priority: 1, Description: "Number of addresses that are free, as far as the server knows."},
+	{Name: "Message", Type: "string", Priority: 1, Description: "Message of the Ready condition, or what the deletion of the network waits for."},
 }
 
 // TableConvertor prints Networks and lists of them.

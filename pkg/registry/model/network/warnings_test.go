@@ -78,7 +78,7 @@ func TestNoOverlapWarnings(t *testing.T) {
 // A network can be created although the others cannot be read.
 func TestNoOverlapWarningsWithoutAList(t *testing.T) {
 	strategy := NewStrategy(scheme, func(context.Context, string) (*model.NetworkList, error) {
-		return nil, errors.New("the storage is away")
+		return nil, errors.New("the storage is unavailable")
 	}, nil)
 	if got := strategy.WarningsOnCreate(byUser(t, "jane"), lan()); len(got) > 0 {
 		t.Errorf("got %q", got)

@@ -19,14 +19,14 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name of the PodDebugger."},
 	{Name: "Selector", Type: "string", Description: "Labels by which pods are selected."},
 	{Name: "Image", Type: "string", Description: "Image of the container."},
-	{Name: "Pods", Type: "string", Description: "Number of pods whose container is running, and of those that have it."},
+	{Name: "Pods", Type: "string", Description: "Number of pods whose container is running, and of all pods that have the container."},
 	{Name: "Status", Type: "string", Description: "Ready, or the reason why not."},
 	{Name: "Age", Type: "string", Description: "Time since the PodDebugger was created."},
 	{Name: "Container", Type: "string", Priority: 1, Description: "Name of the container in every pod."},
 	{Name: "Profile", Type: "string", Priority: 1, Description: "What the container may do."},
 	{Name: "Selected", Type: "integer", Priority: 1, Description: "Number of pods that the selector selects."},
 	{Name: "Refused", Type: "integer", Priority: 1, Description: "Number of pods for which the cluster refused the container."},
-	{Name: "Message", Type: "string", Description: "What the Ready condition says, or what the PodDebugger still waits for that is being deleted."},
+	{Name: "Message", Type: "string", Description: "Message of the Ready condition, or what the deletion of the PodDebugger waits for."},
 }
 
 // TableConvertor prints PodDebuggers and lists of them.

@@ -127,27 +127,27 @@ func TestAuthorizer(t *testing.T) {
 			allowed:    []string{"", "web"}, want: authorizer.DecisionAllow, asked: []string{"web"},
 		},
 		{
-			name:       "another verb than that of the request",
+			name:       "another verb than the request",
 			attributes: with(func(a *authorizer.AttributesRecord) { a.Verb = "create" }),
 			allowed:    []string{"", "web"}, want: authorizer.DecisionAllow, asked: []string{"web"},
 		},
 		{
-			name:       "another resource than that of the request",
+			name:       "another resource than the request",
 			attributes: with(func(a *authorizer.AttributesRecord) { a.Resource, a.APIGroup = "pods", "" }),
 			allowed:    []string{"", "web"}, want: authorizer.DecisionAllow, asked: []string{"web"},
 		},
 		{
-			name:       "another subresource than that of the request",
+			name:       "another subresource than the request",
 			attributes: with(func(a *authorizer.AttributesRecord) { a.Subresource = "status" }),
 			allowed:    []string{"", "web"}, want: authorizer.DecisionAllow, asked: []string{"web"},
 		},
 		{
-			name:       "another namespace than that of the request",
+			name:       "another namespace than the request",
 			attributes: with(func(a *authorizer.AttributesRecord) { a.Namespace = "default" }),
 			allowed:    []string{"", "web"}, want: authorizer.DecisionAllow, asked: []string{"web"},
 		},
 		{
-			name:       "another object than that of the request",
+			name:       "another object than the request",
 			attributes: with(func(a *authorizer.AttributesRecord) { a.Name = "shop" }),
 			allowed:    []string{"", "shop"}, want: authorizer.DecisionAllow, asked: []string{"shop"},
 		},

@@ -55,10 +55,10 @@ func TestClaimSizes(t *testing.T) {
 func TestClaimSizesWithoutAnAnswer(t *testing.T) {
 	client := fake.NewClientset()
 	client.PrependReactor("list", "persistentvolumeclaims", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, errors.New("it is away")
+		return true, nil, errors.New("it is unavailable")
 	})
 	if _, err := NewReader(client, nil).ClaimSizes(t.Context(), newBox(modelv1.WorkloadDeployment)); err == nil ||
-		err.Error() != "listing the PersistentVolumeClaims of web: it is away" {
+		err.Error() != "listing the PersistentVolumeClaims of web: it is unavailable" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -300,12 +300,12 @@ func TestDiffReadsNothingThatMayNotBeSeen(t *testing.T) {
 func TestDiffSaysWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for verb, want := range map[string]string{
-		"get":  "reading Deployment web: it is away",
-		"list": "listing the deployments: it is away",
+		"get":  "reading Deployment web: it is unavailable",
+		"list": "listing the deployments: it is unavailable",
 	} {
 		client := newClient()
 		client.PrependReactor(verb, "deployments", func(clienttesting.Action) (bool, runtime.Object, error) {
-			return true, nil, errors.New("it is away")
+			return true, nil, errors.New("it is unavailable")
 		})
 		_, err := NewDiffer(client).Diff(t.Context(), newBoxWithService(), rendered(t, newBoxWithService()), mayGetAllKinds)
 		if err == nil || err.Error() != want {

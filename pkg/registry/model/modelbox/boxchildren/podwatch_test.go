@@ -142,7 +142,7 @@ func TestWatchPodsOfABoxShareOneWatch(t *testing.T) {
 	cancel()
 	expectWatches("after all have ended", 2, 0)
 	follow(t.Context(), box)
-	expectWatches("with one that begins anew", 3, 1)
+	expectWatches("with one that restarts", 3, 1)
 }
 
 // countedWatch is a watch that says when it is stopped.

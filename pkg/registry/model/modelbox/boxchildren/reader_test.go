@@ -200,14 +200,14 @@ func nameOf(meta metav1.ObjectMeta) string { return meta.Namespace + "/" + meta.
 
 func TestLiveSaysWhatCannotBeRead(t *testing.T) {
 	for resource, want := range map[string]string{
-		"deployments":              "reading Deployment web: it is away",
-		"horizontalpodautoscalers": "listing the HorizontalPodAutoscalers: it is away",
-		"persistentvolumeclaims":   "reading PersistentVolumeClaim web-data: it is away",
+		"deployments":              "reading Deployment web: it is unavailable",
+		"horizontalpodautoscalers": "listing the HorizontalPodAutoscalers: it is unavailable",
+		"persistentvolumeclaims":   "reading PersistentVolumeClaim web-data: it is unavailable",
 	} {
 		t.Run(resource, func(t *testing.T) {
 			client := fake.NewClientset(&appsv1.Deployment{ObjectMeta: ofBox("web")})
 			client.PrependReactor("*", resource, func(clienttesting.Action) (bool, runtime.Object, error) {
-				return true, nil, errors.New("it is away")
+				return true, nil, errors.New("it is unavailable")
 			})
 			_, err := NewReader(client, nil).Live(t.Context(), newBox(modelv1.WorkloadDeployment), mayGetAll)
 			if err == nil || err.Error() != want {

@@ -107,16 +107,16 @@ func TestRevisionsSaysWhatCannotBeRead(t *testing.T) {
 		cluster  []runtime.Object
 		want     string
 	}{
-		{"deployments", modelv1.WorkloadDeployment, nil, "reading Deployment web: it is away"},
-		{"replicasets", modelv1.WorkloadDeployment, []runtime.Object{deployment}, "listing the ReplicaSets of Deployment web: it is away"},
-		{"controllerrevisions", modelv1.WorkloadStatefulSet, []runtime.Object{set}, "listing the ControllerRevisions of web: it is away"},
+		{"deployments", modelv1.WorkloadDeployment, nil, "reading Deployment web: it is unavailable"},
+		{"replicasets", modelv1.WorkloadDeployment, []runtime.Object{deployment}, "listing the ReplicaSets of Deployment web: it is unavailable"},
+		{"controllerrevisions", modelv1.WorkloadStatefulSet, []runtime.Object{set}, "listing the ControllerRevisions of web: it is unavailable"},
 		{"nothing", modelv1.WorkloadStatefulSet, []runtime.Object{set, controllerRevisionOf("web", 1, "[]")},
 			"reading ControllerRevision web-1: json: cannot unmarshal array into Go value of type boxchildren.workloadPatch"},
 	} {
 		t.Run(row.want, func(t *testing.T) {
 			client := fake.NewClientset(row.cluster...)
 			client.PrependReactor("*", row.resource, func(clienttesting.Action) (bool, runtime.Object, error) {
-				return true, nil, errors.New("it is away")
+				return true, nil, errors.New("it is unavailable")
 			})
 			box := newBox(row.workload)
 			box.UID = "box"

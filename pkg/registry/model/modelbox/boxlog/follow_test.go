@@ -279,7 +279,7 @@ func TestFollowEnds(t *testing.T) {
 			c.deletePod("web")
 			close(c.gone)
 		}},
-		{"with a box whose pods go on without it", follow(), func(c *cluster) {
+		{"with a box whose pods keep running", follow(), func(c *cluster) {
 			close(c.gone)
 			close(c.abandoned)
 		}},

@@ -26,7 +26,7 @@ func TestCopy(t *testing.T) {
 	errBroken := errors.New("the connection is broken")
 	type read struct {
 		log string
-		err error // at its end, nil for that of the log
+		err error // at its end, nil for the end of the log
 		end logEnd
 	}
 	for _, row := range []struct {
@@ -37,12 +37,12 @@ func TestCopy(t *testing.T) {
 	}{
 		{"a log among others", lineWriter{prefix: "[pod/web/main] "}, []read{{log: first + "a\n" + second + "\n"}}, "[pod/web/main] a\n[pod/web/main] \n"},
 		{"with times", lineWriter{prefix: "> ", timestamps: true}, []read{{log: first + "a\n"}}, "> " + first + "a\n"},
-		{"an end in the middle of a line is that of the connection", lineWriter{isOnly: true}, []read{{log: first + "a\n" + second + "b"}, {log: first + "a\n" + second + "bc\n"}}, "a\nbc\n"},
-		{"an end in the middle of a line is that of the log", lineWriter{}, []read{{log: first + "a", end: endOfLog}, {log: first + "a", end: endOfLog}}, "a\n"},
-		{"an end in the middle of a line is that of the log once it is there again", lineWriter{},
+		{"a line that ends in the middle, with the connection", lineWriter{isOnly: true}, []read{{log: first + "a\n" + second + "b"}, {log: first + "a\n" + second + "bc\n"}}, "a\nbc\n"},
+		{"a line that ends in the middle, with the log", lineWriter{}, []read{{log: first + "a", end: endOfLog}, {log: first + "a", end: endOfLog}}, "a\n"},
+		{"a line that ends in the middle, with the log once it is there again", lineWriter{},
 			[]read{{log: first + "a", end: endOnceMore}, {log: first + "ab", end: endOnceMore}, {log: first + "ab", end: endOnceMore}, {log: first + "ab", end: endOnceMore}}, "ab\n"},
 		{"the only log is shown as it is", lineWriter{isOnly: true}, []read{{log: first + "a", end: endOfLog}}, "a"},
-		{"the only log goes on with another instance", lineWriter{isOnly: true}, []read{{log: first + "a", end: endOfLog}, {log: third + "b\n"}}, "a\nb\n"},
+		{"the only log continues with another instance", lineWriter{isOnly: true}, []read{{log: first + "a", end: endOfLog}, {log: third + "b\n"}}, "a\nb\n"},
 		{"a broken connection is resumed", lineWriter{}, []read{{log: first + "a\n" + second + "b\n" + second + "c", err: errBroken}, {log: first + "a\n" + second + "b\n" + second + "cd\n" + third + "e\n"}}, "a\nb\ncd\ne\n"},
 		{"lines of the same time", lineWriter{}, []read{{log: first + "a\n" + first + "b\n", err: errBroken}, {log: first + "a\n" + first + "b\n" + first + "c\n" + first + "d\n"}}, "a\nb\nc\nd\n"},
 		{"lines out of order, of two streams", lineWriter{}, []read{{log: first + "a\n" + third + "c\n", err: errBroken}, {log: first + "a\n" + third + "c\n" + second + "b\n"}}, "a\nc\nb\n"},

@@ -68,7 +68,7 @@ func (a *Access) CheckAllowed(ctx context.Context, namespace, verb, subresource 
 	if review.Status.Allowed {
 		return nil
 	}
-	refusal := apierrors.NewForbidden(corev1.Resource("pods/"+subresource), "", fmt.Errorf("the server modelbox-apiserver itself may not %s pods/%s in the namespace %q: an administrator grants it with %s",
+	refusal := apierrors.NewForbidden(corev1.Resource("pods/"+subresource), "", fmt.Errorf("the server modelbox-apiserver cannot %s pods/%s in the namespace %q: an administrator can grant the permission with %s",
 		verb, subresource, namespace, component))
 	refusal.ErrStatus.Details.Causes = []metav1.StatusCause{{
 		Type: modelv1.PodAccessMissingCause, Message: fmt.Sprintf("the server may not %s pods/%s", verb, subresource),

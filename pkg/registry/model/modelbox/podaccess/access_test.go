@@ -69,7 +69,7 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if strings.Contains(r.URL.Path, "/pods/away/") {
-		http.Error(w, "the kubelet is away", http.StatusBadGateway)
+		http.Error(w, "the kubelet is unavailable", http.StatusBadGateway)
 		return
 	}
 	if strings.HasSuffix(r.URL.Path, "/log") {
@@ -236,7 +236,7 @@ func TestConnectAsksForThePodAsTheServer(t *testing.T) {
 
 func TestConnectPassesOnARefusal(t *testing.T) {
 	stream := newServer(t, newCluster(t), 1, "away").connect(t)
-	if body, _ := io.ReadAll(stream.answer.Body); stream.answer.StatusCode != http.StatusBadGateway || !strings.Contains(string(body), "the kubelet is away") {
+	if body, _ := io.ReadAll(stream.answer.Body); stream.answer.StatusCode != http.StatusBadGateway || !strings.Contains(string(body), "the kubelet is unavailable") {
 		t.Errorf("the answer is %s: %s", stream.answer.Status, body)
 	}
 }
@@ -294,7 +294,7 @@ func TestConnectEndsWithEitherSide(t *testing.T) {
 			for _, stream := range all {
 				_ = stream.SetReadDeadline(time.Now().Add(timeout))
 				if _, err := stream.reader.ReadByte(); err == nil {
-					t.Fatal("a connection of a user goes on")
+					t.Fatal("a connection of a user stays open")
 				}
 			}
 		})

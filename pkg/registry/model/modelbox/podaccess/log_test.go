@@ -70,7 +70,7 @@ func TestOpenLogPassesOnARefusal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the room for a log is given back
-		if _, err := openLog(t.Context(), types.NamespacedName{Namespace: "default", Name: "away"}, &corev1.PodLogOptions{}); err == nil || !strings.Contains(err.Error(), "the kubelet is away") {
+		if _, err := openLog(t.Context(), types.NamespacedName{Namespace: "default", Name: "away"}, &corev1.PodLogOptions{}); err == nil || !strings.Contains(err.Error(), "the kubelet is unavailable") {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -133,6 +133,6 @@ func recordPodAccess(ctx context.Context, box *modelv1.ModelBox, subresource, po
 	if info, ok := genericapirequest.UserFrom(ctx); ok {
 		user = info.GetName()
 	}
-	klog.FromContext(ctx).Info("Leading a user to a pod", "user", user, "modelbox", klog.KObj(box), "subresource", subresource,
+	klog.FromContext(ctx).Info("Connecting a user to a pod", "user", user, "modelbox", klog.KObj(box), "subresource", subresource,
 		"pod", pod, "container", container, "auditID", audit.GetAuditIDTruncated(ctx))
 }

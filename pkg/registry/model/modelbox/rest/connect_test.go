@@ -114,7 +114,7 @@ func (r rights) Authorize(_ context.Context, a authorizer.Attributes) (authorize
 type brokenAuthorizer struct{}
 
 func (brokenAuthorizer) Authorize(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
-	return authorizer.DecisionNoOpinion, "", errors.New("it is away")
+	return authorizer.DecisionNoOpinion, "", errors.New("it is unavailable")
 }
 
 func podsOf(names ...string) *testCluster {
@@ -131,7 +131,7 @@ func TestConnect(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
 	create(t, storage, newBox())
-	away := errors.New("it is away")
+	away := errors.New("it is unavailable")
 	both := rights{"create modelboxes/exec web", "create pods/exec web-1"}
 	options := &model.ModelBoxExecOptions{Command: []string{"ls", "-l"}, Stdout: true}
 	for _, row := range []struct {
@@ -162,7 +162,7 @@ func TestConnect(t *testing.T) {
 		{"who has the right on another pod", both, "create", "web", podsOf("web-2"), nil, options,
 			`pods "web-2" is forbidden`, http.StatusForbidden},
 		{"a server without the component", both, "create", "web", podsOf("web-1"), apierrors.NewForbidden(corev1.Resource("pods"), "", away), options,
-			"it is away", http.StatusForbidden},
+			"it is unavailable", http.StatusForbidden},
 		{"a box that is not there", rights{"create modelboxes/exec none"}, "create", "none", podsOf("web-1"), nil, options,
 			`modelboxes "none" not found`, http.StatusNotFound},
 		{"a pod of another box", both, "create", "web", podsOf("web-1"), nil, &model.ModelBoxExecOptions{Pod: "mail-1", Command: []string{"ls"}, Stdout: true},
@@ -172,8 +172,8 @@ func TestConnect(t *testing.T) {
 		{"a box without pods", both, "create", "web", podsOf(), nil, options, "it has no pods", http.StatusConflict},
 		{"no command", both, "create", "web", podsOf("web-1"), nil, &model.ModelBoxExecOptions{Stdout: true}, "command", http.StatusBadRequest},
 		{"no stream", both, "create", "web", podsOf("web-1"), nil, &model.ModelBoxExecOptions{Command: []string{"ls"}}, "at least one of stdin, stdout, stderr", http.StatusBadRequest},
-		{"a cluster that does not answer", both, "create", "web", &testCluster{err: away}, nil, options, "it is away", http.StatusServiceUnavailable},
-		{"rights that cannot be asked for", brokenAuthorizer{}, "create", "web", podsOf("web-1"), nil, options, "it is away", http.StatusServiceUnavailable},
+		{"a cluster that does not answer", both, "create", "web", &testCluster{err: away}, nil, options, "it is unavailable", http.StatusServiceUnavailable},
+		{"rights that cannot be asked for", brokenAuthorizer{}, "create", "web", podsOf("web-1"), nil, options, "it is unavailable", http.StatusServiceUnavailable},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			access := &testAccess{err: row.access}

@@ -40,7 +40,7 @@ func TestDebug(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
 	create(t, storage, newBox())
-	away := errors.New("it is away")
+	away := errors.New("it is unavailable")
 	may := func(pods ...string) rights {
 		var all rights
 		for _, pod := range pods {
@@ -96,7 +96,7 @@ func TestDebug(t *testing.T) {
 			wantAsked: []string{"web-3 debugger busybox web modelbox-debug"},
 			wantPods: []model.ModelBoxDebugPod{
 				{Name: "web-1", Reason: metav1.StatusReasonForbidden, Message: `pods "web-1" is forbidden: violates PodSecurity "restricted:latest": privileged`},
-				{Name: "web-2", Reason: metav1.StatusReasonServiceUnavailable, Message: "asking the cluster: it is away"},
+				{Name: "web-2", Reason: metav1.StatusReasonServiceUnavailable, Message: "asking the cluster: it is unavailable"},
 				debugged("web-3"),
 				{Name: "web-4", Reason: metav1.StatusReasonForbidden, Message: `pods "web-4" is forbidden: User "anna" cannot patch resource "pods/ephemeralcontainers" in API group "" in the namespace "default"`},
 			},
@@ -118,19 +118,19 @@ func TestDebug(t *testing.T) {
 		},
 		{
 			name: "a cluster that does not answer the patch", authorizer: may("web-1"), cluster: podsOf("web-1"), debug: named,
-			refused: map[string]error{"web-1": away}, wantErr: "asking the cluster: it is away", wantCode: http.StatusServiceUnavailable,
+			refused: map[string]error{"web-1": away}, wantErr: "asking the cluster: it is unavailable", wantCode: http.StatusServiceUnavailable,
 		},
 		{
 			name: "a server without the component", authorizer: may("web-1"), cluster: podsOf("web-1"), debug: named,
-			component: apierrors.NewForbidden(corev1.Resource("pods"), "", away), wantErr: "it is away", wantCode: http.StatusForbidden,
+			component: apierrors.NewForbidden(corev1.Resource("pods"), "", away), wantErr: "it is unavailable", wantCode: http.StatusForbidden,
 		},
 		{
 			name: "a cluster that does not answer", authorizer: may("web-1"), cluster: &testCluster{err: away}, debug: named,
-			wantErr: "it is away", wantCode: http.StatusServiceUnavailable,
+			wantErr: "it is unavailable", wantCode: http.StatusServiceUnavailable,
 		},
 		{
 			name: "rights that cannot be asked for", authorizer: brokenAuthorizer{}, cluster: podsOf("web-1"), debug: named,
-			wantErr: "it is away", wantCode: http.StatusServiceUnavailable,
+			wantErr: "it is unavailable", wantCode: http.StatusServiceUnavailable,
 		},
 		{
 			name: "a box without pods", authorizer: may("web-1"), cluster: podsOf(), debug: named, wantErr: "it has no pods", wantCode: http.StatusConflict,

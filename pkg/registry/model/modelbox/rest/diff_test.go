@@ -195,7 +195,7 @@ func TestDiffsThatAreRefused(t *testing.T) {
 		{"another name", newBox(named("mail")), nil, testDiffer{}, apierrors.IsBadRequest, "does not match the name on the URL"},
 		{"no box", &model.ModelBoxRestart{}, nil, testDiffer{}, apierrors.IsBadRequest, "expected a ModelBox"},
 		{"admission refuses", newBox(), refuse, testDiffer{}, apierrors.IsForbidden, "by admission"},
-		{"the cluster does not answer", newBox(), nil, testDiffer{err: errors.New("it is away")}, apierrors.IsServiceUnavailable, "asking the cluster: it is away"},
+		{"the cluster does not answer", newBox(), nil, testDiffer{err: errors.New("it is unavailable")}, apierrors.IsServiceUnavailable, "asking the cluster: it is unavailable"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -106,8 +106,8 @@ func TestHistoryWithoutAnAnswerOfTheCluster(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
 	create(t, storage, newBox())
-	history := &HistoryREST{storage.ModelBox.Store, &testCluster{err: errors.New("it is away")}, newRevisionRequests()}
-	if _, err := history.Get(inDefault(t), "web", &metav1.GetOptions{}); !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is away") {
+	history := &HistoryREST{storage.ModelBox.Store, &testCluster{err: errors.New("it is unavailable")}, newRevisionRequests()}
+	if _, err := history.Get(inDefault(t), "web", &metav1.GetOptions{}); !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is unavailable") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := history.Get(inDefault(t), "mail", &metav1.GetOptions{}); !apierrors.IsNotFound(err) {

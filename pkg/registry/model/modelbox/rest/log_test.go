@@ -58,7 +58,7 @@ func TestLog(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
 	create(t, storage, newBox())
-	away := errors.New("it is away")
+	away := errors.New("it is unavailable")
 	both := rights{"get pods/log web-1", "get pods/log web-2"}
 	for _, row := range []struct {
 		name       string
@@ -78,7 +78,7 @@ func TestLog(t *testing.T) {
 			"error: pods \"web-2\" is forbidden: User \"anna\" cannot get resource \"pods/log\" in API group \"\" in the namespace \"default\"\n[pod/web-1/web] a line\n", 0},
 		{"who may read no pod", rights{}, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{}, `cannot get resource "pods/log"`, http.StatusForbidden},
 		{"who may read no pod, and follows", rights{}, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{Follow: true}, `cannot get resource "pods/log"`, http.StatusForbidden},
-		{"a server without the component", both, "web", podsOf("web-1"), &testAccess{err: apierrors.NewForbidden(corev1.Resource("pods"), "", away)}, model.ModelBoxLogOptions{}, "it is away", http.StatusForbidden},
+		{"a server without the component", both, "web", podsOf("web-1"), &testAccess{err: apierrors.NewForbidden(corev1.Resource("pods"), "", away)}, model.ModelBoxLogOptions{}, "it is unavailable", http.StatusForbidden},
 		{"a server with too many connections", both, "web", podsOf("web-1"), &testAccess{full: apierrors.NewTooManyRequests("as many as --max-pod-streams allows", 10)}, model.ModelBoxLogOptions{},
 			"--max-pod-streams", http.StatusTooManyRequests},
 		{"a box that is not there", both, "none", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{}, `"none" not found`, http.StatusNotFound},
@@ -86,8 +86,8 @@ func TestLog(t *testing.T) {
 		{"a container that is not there", both, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{Container: "none"}, "out of: injected, web", http.StatusBadRequest},
 		{"a box without pods", both, "web", podsOf(), &testAccess{}, model.ModelBoxLogOptions{}, "it has no pods", http.StatusConflict},
 		{"bad options", both, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{TailLines: new(int64(-1))}, "tailLines: Invalid value: -1", http.StatusUnprocessableEntity},
-		{"a cluster that does not answer", both, "web", &testCluster{err: away}, &testAccess{}, model.ModelBoxLogOptions{}, "it is away", http.StatusServiceUnavailable},
-		{"rights that cannot be asked for", brokenAuthorizer{}, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{}, "it is away", http.StatusServiceUnavailable},
+		{"a cluster that does not answer", both, "web", &testCluster{err: away}, &testAccess{}, model.ModelBoxLogOptions{}, "it is unavailable", http.StatusServiceUnavailable},
+		{"rights that cannot be asked for", brokenAuthorizer{}, "web", podsOf("web-1"), &testAccess{}, model.ModelBoxLogOptions{}, "it is unavailable", http.StatusServiceUnavailable},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for i := range row.cluster.pods {

@@ -97,9 +97,9 @@ func TestRenderWithoutAnAnswerOfTheCluster(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
 	create(t, storage, newBox())
-	render := &RenderREST{storage.ModelBox.Store, &testCluster{err: errors.New("it is away")}, rights{}}
+	render := &RenderREST{storage.ModelBox.Store, &testCluster{err: errors.New("it is unavailable")}, rights{}}
 	_, err := render.Get(inDefault(t), "web", &metav1.GetOptions{})
-	if !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is away") {
+	if !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is unavailable") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := render.Get(inDefault(t), "mail", &metav1.GetOptions{}); !apierrors.IsNotFound(err) {

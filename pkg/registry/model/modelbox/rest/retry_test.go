@@ -76,7 +76,7 @@ func TestRetriesThatAreRefused(t *testing.T) {
 		message string
 	}{
 		{"a rollout that is complete", model.RolloutComplete, func(*model.ModelBox) {}, "its rollout has not failed"},
-		{"a rollout that goes on", model.RolloutProgressing, func(*model.ModelBox) {}, "its rollout has not failed"},
+		{"a rollout in progress", model.RolloutProgressing, func(*model.ModelBox) {}, "its rollout has not failed"},
 		{"a paused box", model.RolloutFailed, func(box *model.ModelBox) { box.Spec.Paused = true }, "can't retry paused modelbox"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

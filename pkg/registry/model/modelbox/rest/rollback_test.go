@@ -303,9 +303,9 @@ func TestRollbackWithoutAnAnswerOfTheCluster(t *testing.T) {
 	storage := newStorage(t)
 	create(t, storage, newBox())
 	rollback, _ := newRollback(storage, nil)
-	rollback.children = &testCluster{err: errors.New("it is away")}
+	rollback.children = &testCluster{err: errors.New("it is unavailable")}
 	_, err := rollback.Create(asAnna(t), "web", &model.ModelBoxRollback{}, nil, &metav1.CreateOptions{})
-	if !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is away") {
+	if !apierrors.IsServiceUnavailable(err) || !strings.Contains(err.Error(), "it is unavailable") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -49,7 +49,7 @@ func TestPagesAreOfOneMoment(t *testing.T) {
 			third := list(t, storage, &metainternalversion.ListOptions{Limit: 3, Continue: second.Continue})
 			expectBoxes(t, third, "box-6 nginx:1.7.9")
 			if third.Continue != "" {
-				t.Errorf("the last page goes on with %s", third.Continue)
+				t.Errorf("the last page continues with %s", third.Continue)
 			}
 			for _, page := range []*model.ModelBoxList{second, third} {
 				if page.ResourceVersion != first.ResourceVersion {

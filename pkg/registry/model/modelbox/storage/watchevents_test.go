@@ -75,6 +75,6 @@ func expectExpired(t *testing.T, watcher watch.Interface) {
 		t.Fatalf("got %s of %v", event.Type, event.Object)
 	}
 	if event, isOpen := <-watcher.ResultChan(); isOpen {
-		t.Errorf("it went on with %v", event)
+		t.Errorf("it continued with %v", event)
 	}
 }

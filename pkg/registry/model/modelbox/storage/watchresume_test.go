@@ -73,7 +73,7 @@ func TestAWatchGoesOnFromAList(t *testing.T) {
 	expectEvent(t, watcher, watch.Added, mail)
 }
 
-// A client that was away for too long gets an error, and must list again. A server remembers the changes since its start.
+// A client that was disconnected for too long gets an error, and must list again. A server remembers the changes since its start.
 func TestAWatchFromLongAgoExpires(t *testing.T) {
 	t.Parallel()
 	backend := newBackend(t)

@@ -118,7 +118,7 @@ func (r *DiffREST) diffs(ctx context.Context, stack *model.ModelStack) (*metav1.
 	}
 	for _, box := range slices.SortedFunc(maps.Values(owned), func(a, b *model.ModelBox) int { return strings.Compare(a.Name, b.Name) }) {
 		if box.DeletionTimestamp == nil {
-			diffs = append(diffs, ofBoxItself(box, modelv1.DiffActionDelete, "deletes the box and what it has become", ""))
+			diffs = append(diffs, ofBoxItself(box, modelv1.DiffActionDelete, "deletes the box and its children", ""))
 		}
 	}
 	return r.encode(diffs)

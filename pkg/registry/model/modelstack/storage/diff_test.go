@@ -56,7 +56,7 @@ func TestDiff(t *testing.T) {
 		}
 		return lines
 	}
-	const cache = "ModelBoxDiff/cache: Delete ModelBox deletes the box and what it has become"
+	const cache = "ModelBoxDiff/cache: Delete ModelBox deletes the box and its children"
 	want := []string{"ModelBoxDiff/db: Update Deployment mysql:8.0 of " + db, "ModelBoxDiff/web: Update Deployment nginx:1.7.9 of", cache}
 	if diff := cmp.Diff(want, lines(storage.Diff.Get(inDefault(t), "shop", &metav1.GetOptions{}))); diff != "" {
 		t.Errorf("of the stored stack, -want +got:\n%s", diff)

@@ -33,7 +33,7 @@ func restart(stack *model.ModelStack, now string) error {
 		}
 	}
 	if !hasBox {
-		return errors.New("all its components are outside")
+		return errors.New("all its components are external")
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func TestRestartThatIsRefused(t *testing.T) {
 	}{
 		{"paused", func(stack *model.ModelStack) { stack.Spec.Paused = true }, "can't restart paused modelstack"},
 		{"being deleted", func(stack *model.ModelStack) { stack.DeletionTimestamp = &metav1.Time{} }, "it is being deleted"},
-		{"without boxes", func(stack *model.ModelStack) { stack.Spec.Components = stack.Spec.Components[2:] }, "all its components are outside"},
+		{"without boxes", func(stack *model.ModelStack) { stack.Spec.Components = stack.Spec.Components[2:] }, "all its components are external"},
 	} {
 		stack := shop()
 		row.change(stack)
