@@ -32,6 +32,8 @@ type ExtraConfig struct {
 	NodePortRange utilnet.PortRange
 	// NoPrometheus says that there is nothing that the checks of boxes could query.
 	NoPrometheus bool
+	// WatchesSecrets says that a change of a Secret restarts the boxes that refer to it.
+	WatchesSecrets bool
 	// HostCluster is the cluster that the children of boxes are in.
 	HostCluster *hostcluster.Cluster
 	// BoxChildren reads the children and the pods of boxes there.
@@ -79,8 +81,9 @@ func (c CompletedConfig) New() (*genericapiserver.GenericAPIServer, error) {
 		Codecs:     Codecs,
 		Authorizer: c.genericConfig.Authorization.Authorizer,
 		BoxValidator: modelbox.SpecValidator{
-			NodePortRange: c.extraConfig.NodePortRange,
-			NoPrometheus:  c.extraConfig.NoPrometheus,
+			NodePortRange:  c.extraConfig.NodePortRange,
+			NoPrometheus:   c.extraConfig.NoPrometheus,
+			WatchesSecrets: c.extraConfig.WatchesSecrets,
 		},
 		BoxSubresources: modelboxrest.Config{
 			ChildReader:   c.extraConfig.BoxChildren,

@@ -6,6 +6,8 @@ package controller
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/prometheus"
 	serviceingressrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/serviceingress"
 )
@@ -17,6 +19,7 @@ type Configuration struct {
 	Controllers []string
 
 	ModelBoxController       ModelBoxControllerConfiguration
+	ReferencesController     ReferencesControllerConfiguration
 	ServiceIngressController ServiceIngressControllerConfiguration
 }
 
@@ -35,4 +38,14 @@ type ModelBoxControllerConfiguration struct {
 type ServiceIngressControllerConfiguration struct {
 	// Defaults are for Services whose annotations do not say otherwise.
 	Defaults serviceingressrender.Defaults
+}
+
+// ReferencesControllerConfiguration is what can be said about the controller that restarts boxes when their references change.
+type ReferencesControllerConfiguration struct {
+	// RestartRate is the number of boxes that restart in a second, at most half of them in one namespace.
+	RestartRate float64
+	// WatchesSecrets is true if changes of Secrets restart boxes as well.
+	WatchesSecrets bool
+	// KeySecret is the Secret with the key of the hashes of ConfigMaps and Secrets.
+	KeySecret types.NamespacedName
 }

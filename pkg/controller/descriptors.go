@@ -18,6 +18,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/network"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/poddebugger"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/prometheus"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/references"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/serviceingress"
 )
 
@@ -56,6 +57,7 @@ func NewDescriptors() map[string]*Descriptor {
 		{name: modelstack.Name, constructor: newModelStackController},
 		{name: network.Name, constructor: newNetworkController},
 		{name: poddebugger.Name, constructor: newPodDebuggerController},
+		{name: references.Name, constructor: newReferencesController},
 		{name: serviceingress.Name, constructor: newServiceIngressController, isDisabledByDefault: true},
 	} {
 		descriptors[descriptor.name] = descriptor
@@ -140,6 +142,20 @@ func newPodDebuggerController(c *Context) (Controller, error) {
 		CacheHealth:  c.Informers.Health,
 		Recorder:     c.Recorder,
 		Clock:        c.Clock,
+	})
+}
+
+func newReferencesController(c *Context) (Controller, error) {
+	return references.New(references.ControllerParameters{
+		ModelClient:    c.ModelClient,
+		KubeClient:     c.KubeClient,
+		Boxes:          c.Informers.Model.Model().V1().ModelBoxes(),
+		CacheHealth:    c.Informers.Health,
+		Recorder:       c.Recorder,
+		Clock:          c.Clock,
+		RestartRate:    c.Configuration.ReferencesController.RestartRate,
+		WatchesSecrets: c.Configuration.ReferencesController.WatchesSecrets,
+		KeySecret:      c.Configuration.ReferencesController.KeySecret,
 	})
 }
 

@@ -66,7 +66,7 @@ func TestEveryDescriptorBuildsTheControllerOfItsName(t *testing.T) {
 			t.Errorf("the controller of %s is called %s, its descriptor %s", name, got, descriptor.Name())
 		}
 	}
-	if diff := cmp.Diff([]string{"modelbox", "modelstack", "network", "poddebugger", "serviceingress"}, KnownControllers()); diff != "" {
+	if diff := cmp.Diff([]string{"modelbox", "modelstack", "network", "poddebugger", "references", "serviceingress"}, KnownControllers()); diff != "" {
 		t.Errorf("known controllers, -want +got:\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"serviceingress"}, ControllersDisabledByDefault()); diff != "" {

@@ -170,7 +170,7 @@ func newStorageConfig(o *options.Options, identity string, cluster *rest.Config,
 
 // newExtraConfig returns the configuration of the API groups.
 func newExtraConfig(o *options.Options, config *genericapiserver.RecommendedConfig, host *hostcluster.Cluster) (apiserver.ExtraConfig, error) {
-	extra := apiserver.ExtraConfig{HostCluster: host, NodePortRange: o.NodePorts.Range, NoPrometheus: o.Prometheus.URL == ""}
+	extra := apiserver.ExtraConfig{HostCluster: host, NodePortRange: o.NodePorts.Range, NoPrometheus: o.Prometheus.URL == "", WatchesSecrets: o.Controllers.References.WatchesSecrets}
 	var err error
 	if extra.BoxChildren, extra.BoxDiffer, err = hostclients.NewBoxChildren(config, host); err != nil {
 		return extra, err

@@ -59,6 +59,7 @@ serviceIngress: {enabled: true}
 audit: {enabled: true}
 podAccess: {enabled: true}
 podDebugger: {enabled: true}
+referencedSecrets: {enabled: true}
 `},
 		{"encryption at rest", "testdata/encryption", readFile(t, chart+"/values-ha.yaml") + documentedEncryption(t)},
 		{"the network of the host", "testdata/host-network", documentedHostNetwork(t)},

@@ -41,8 +41,8 @@ func (r rule) needs(permissions []permission) rule {
 // NetworkPolicy, annotations set up networks, sidecars, load balancers and DNS names.
 var keyByKey = rule{isMap: true}
 
-// podAnnotations are keyByKey, except for the annotation of a restart, which replaces pods by equal pods.
-var podAnnotations = rule{isMap: true, fields: fields{modelv1.RestartedAtAnnotation: anything}}
+// podAnnotations are keyByKey, except for the annotations of a restart, which replaces pods by equal pods.
+var podAnnotations = rule{isMap: true, fields: fields{modelv1.RestartedAtAnnotation: anything, modelv1.ReferencesAnnotation: anything}}
 
 var ordinarySpec = object(fields{
 	"name":                    anything,
@@ -57,6 +57,7 @@ var ordinarySpec = object(fields{
 	"progressDeadlineSeconds": anything,
 	"podManagementPolicy":     anything,
 	"revisionHistoryLimit":    anything,
+	"restartOn":               anything,
 	"rollout":                 anything,
 	"before":                  job.needs(toRunJobs),
 	"after":                   job.needs(toRunJobs),

@@ -151,6 +151,7 @@ type ModelBoxSpec struct {
 	ProgressDeadlineSeconds *int32
 	PodManagementPolicy     *PodManagementPolicy
 	RevisionHistoryLimit    *int32
+	RestartOn               *RestartTrigger
 	Ports                   []corev1.ServicePort
 	ServiceType             ServiceType
 	Service                 *ModelBoxService

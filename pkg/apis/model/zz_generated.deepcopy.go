@@ -1391,6 +1391,11 @@ func (in *ModelBoxSpec) DeepCopyInto(out *ModelBoxSpec) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.RestartOn != nil {
+		in, out := &in.RestartOn, &out.RestartOn
+		*out = new(RestartTrigger)
+		**out = **in
+	}
 	if in.Ports != nil {
 		in, out := &in.Ports, &out.Ports
 		*out = make([]v1.ServicePort, len(*in))

@@ -5,6 +5,7 @@ package history
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/cli/cliutil"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 const (
@@ -62,12 +64,25 @@ func changed(r *modelv1.ModelBoxRevision) string {
 	}
 	var paths []string
 	for _, change := range r.Changes {
-		paths = append(paths, strings.TrimPrefix(change.Path, "spec."))
+		paths = append(paths, cmp.Or(changedReferences(&change), strings.TrimPrefix(change.Path, "spec.")))
 	}
 	if more := len(paths) - maxPaths; more > 0 {
 		paths = append(paths[:maxPaths], fmt.Sprintf("and %d more", more))
 	}
 	return cmp.Or(strings.Join(paths, ", "), none)
+}
+
+// changedReferences returns the ConfigMaps and Secrets, and their keys, whose changes restarted the pods. It returns "" for any other
+// change.
+func changedReferences(change *modelv1.ModelBoxFieldChange) string {
+	if change.Path != "spec.podTemplate.metadata.annotations["+modelv1.ReferencesAnnotation+"]" {
+		return ""
+	}
+	var before, after string
+	if json.Unmarshal([]byte(change.Before), &before) != nil || json.Unmarshal([]byte(change.After), &after) != nil {
+		return ""
+	}
+	return modelboxrender.DescribeReferenceChanges(modelboxrender.ReadReferences(before), modelboxrender.ReadReferences(after))
 }
 
 // printRevision prints all of one revision.

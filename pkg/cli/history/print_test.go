@@ -4,6 +4,7 @@
 package history
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -77,5 +78,24 @@ func TestPrintRevision(t *testing.T) {
 	}
 	if err := printRevision(&strings.Builder{}, history, 2); err == nil || err.Error() != "unable to find the specified revision 2 of web" {
 		t.Errorf("a revision that is gone: %v", err)
+	}
+}
+
+func TestChangedReferencesAreNamed(t *testing.T) {
+	t.Parallel()
+	const path = "spec.podTemplate.metadata.annotations[model.github.com/references]"
+	for _, row := range []struct{ name, before, after, want string }{
+		{"a key", `{"of":"a","objects":{"Secret/db":{"password":"1","user":"1"}}}`, `{"of":"a","objects":{"Secret/db":{"password":"2","user":"1"}}}`, "Secret db (password)"},
+		{"a deleted object", `{"of":"a","objects":{"ConfigMap/web":{"a":"1"}}}`, `{"of":"a","objects":{"ConfigMap/web":null}}`, "ConfigMap web (deleted)"},
+		{"other references without other data", `{"of":"a","objects":{}}`, `{"of":"b","objects":{}}`, "podTemplate.metadata.annotations[model.github.com/references]"},
+		{"hashes that the server did not write", "a", "b", "podTemplate.metadata.annotations[model.github.com/references]"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			revision := &modelv1.ModelBoxRevision{Changes: []modelv1.ModelBoxFieldChange{{Path: path, Before: strconv.Quote(row.before), After: strconv.Quote(row.after)}}}
+			if got := changed(revision); got != row.want {
+				t.Errorf("got %q, want %q", got, row.want)
+			}
+		})
 	}
 }

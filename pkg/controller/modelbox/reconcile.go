@@ -6,6 +6,7 @@ package modelbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -45,6 +46,12 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if err != nil {
 		return 0, err
 	}
+	// The pods start once, with the hashes of their references.
+	awaitsReferences, err := modelboxrender.AwaitsReferences(box)
+	if err != nil {
+		return 0, fmt.Errorf("rendering the references: %w", err)
+	}
+	holdsPods = holdsPods || awaitsReferences
 	result, err := c.children.ReconcileHolding(ctx, box, func(step *apply.Step) bool {
 		return storage.Hold(step) || rollouts.HoldsCandidate(box, step) || holdsPods && rollouts.HoldsPods(box, step)
 	})
@@ -67,7 +74,9 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 		result.Failures = append(result.Failures, err)
 		observed.Failures = result.Failures
 	}
-	if observed.Rollout, err = c.observeRollout(ctx, box, podsHash, result, observed); err != nil {
+	if observed.AwaitsReferences = awaitsReferences; awaitsReferences {
+		observed.Rollout.Status = box.Status.Rollout
+	} else if observed.Rollout, err = c.observeRollout(ctx, box, podsHash, result, observed); err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
 	for _, err := range []error{observed.Rollout.Failure, c.rollouts.DeletePodOfRollout(ctx, box, observed), c.rollouts.PruneJobs(ctx, box, observed)} {

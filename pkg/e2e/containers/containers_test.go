@@ -56,6 +56,7 @@ func TestApplicationsRunInContainers(t *testing.T) {
 		{"both kinds of nodes serve one cluster", bothKindsOfNodes},
 		{"a stack runs over a database", dataServiceRuns},
 		{"a Job runs once before and after a rollout", jobsRunOnce},
+		{"a changed Secret restarts pods without a lost request", changedSecretRestartsPods},
 		{"containers of a PodDebugger see the processes of their targets", podDebuggersSeeTheirTargets},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -74,7 +75,8 @@ func newContainerPlane(t *testing.T) *framework.ControlPlane {
 		return shared
 	}
 	requireContainerNode(t)
-	return framework.NewServiceIngressControlPlane(t, containerNodeFlags()...)
+	flags := append(containerNodeFlags(), "--component=referenced-secrets")
+	return framework.NewServiceIngressControlPlane(t, append(flags, framework.ServerFlags("--watch-referenced-secrets")...)...)
 }
 
 func requireContainerNode(t *testing.T) {

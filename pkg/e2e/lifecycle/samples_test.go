@@ -34,11 +34,11 @@ var samples = []struct {
 	{"configs.yaml", []string{"configured"}, filesAreInConfigMaps},
 	{"networks.yaml", []string{"networks-sample"}, podsAskForNetworks},
 	{"workloads.yaml", []string{"workload-statefulset", "workload-daemonset"}, podsAreThoseOfTheirWorkload},
-	{"configs.yaml", []string{"configured"}, filesAreConfigMaps},
 	{"storage.yaml", []string{"storage-cache", "storage-database"}, claimsAreBoundAndRetained},
 	{"ingress.yaml", []string{"shop", "shop-api"}, ingressesLeadToTheirPorts},
 	{"autoscaling.yaml", []string{"autoscaled"}, podsAreScaledAndKept},
 	{"networkpolicy.yaml", []string{"guarded"}, connectionsAreRestricted},
+	{"references.yaml", []string{"restarted"}, podsHaveHashesOfTheirReferences},
 	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled", "probes-without-liveness"}, containersHaveTheirProbes},
 }
 
@@ -109,8 +109,11 @@ func ingressesLeadToTheirPorts(n *framework.Namespace) {
 	framework.ExpectEqual(n.T, "path", "/api", api.Spec.Rules[0].HTTP.Paths[0].Path)
 }
 
-func filesAreConfigMaps(n *framework.Namespace) {
-	n.AwaitConfigMaps("configured", "configured", "configured-flags")
+func podsHaveHashesOfTheirReferences(n *framework.Namespace) {
+	n.T.Helper()
+	if template := n.GetDeployment("restarted").Spec.Template; template.Annotations[modelv1.ReferencesAnnotation] == "" || n.GetDeployment("restarted").Generation != 1 {
+		n.T.Errorf("the Deployment of a new box has generation %d and the annotations %v, want the hashes at once", n.GetDeployment("restarted").Generation, template.Annotations)
+	}
 }
 
 func claimsAreBoundAndRetained(n *framework.Namespace) {

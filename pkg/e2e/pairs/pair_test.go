@@ -237,12 +237,25 @@ func (p *pair) expectConverged() {
 		}
 		return p.checkNothingLeft(rendered)
 	})
-	if !apiequality.Semantic.DeepEqual(p.wanted, box.Spec) {
-		framework.ExpectEqual(p.T, "spec of the box", p.wanted, box.Spec)
+	if wanted, spec := withoutReferences(p.wanted), withoutReferences(box.Spec); !apiequality.Semantic.DeepEqual(wanted, spec) {
+		framework.ExpectEqual(p.T, "spec of the box", wanted, spec)
 	}
 	if isOther := box.UID != p.seen.box; isOther != p.way.isOfNewOnes {
 		p.T.Errorf("the box is another one: %t", isOther)
 	}
 	p.expectClaims()
 	p.expectPods()
+}
+
+// withoutReferences returns the spec without the hashes of references, which the server records in the pod template.
+func withoutReferences(spec modelv1.ModelBoxSpec) modelv1.ModelBoxSpec {
+	if spec.PodTemplate == nil {
+		return spec
+	}
+	spec.PodTemplate = spec.PodTemplate.DeepCopy()
+	delete(spec.PodTemplate.Annotations, modelv1.ReferencesAnnotation)
+	if apiequality.Semantic.DeepEqual(*spec.PodTemplate, corev1.PodTemplateSpec{}) {
+		spec.PodTemplate = nil
+	}
+	return spec
 }

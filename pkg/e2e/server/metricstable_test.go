@@ -24,10 +24,10 @@ import (
 var updateMetrics = flag.Bool("update-metrics", false, "write the table of docs/metrics.md")
 
 var (
-	ownMetric = regexp.MustCompile(`^(modelbox|modelstack|network|poddebugger|serviceingress)_`)
+	ownMetric = regexp.MustCompile(`^(modelbox|modelstack|network|poddebugger|references|serviceingress)_`)
 	// notServed matches metrics that the server of a local control plane may not have: it issues no certificate, the controller
 	// serviceingress is disabled by default, and counters of writes depend on former tests.
-	notServed = regexp.MustCompile(`^modelbox_serving_certificate_(ca_bundle_writes|rotations)_|^serviceingress_controller_|^(modelstack|network|poddebugger)_controller_(child_writes|drift_restored)_total$`)
+	notServed = regexp.MustCompile(`^modelbox_serving_certificate_(ca_bundle_writes|rotations)_|^serviceingress_controller_|^(modelstack|network|poddebugger|references)_controller_(child_writes|drift_restored)_total$`)
 	// stability matches the prefix of the help of metrics of Kubernetes.
 	stability = regexp.MustCompile(`^\[(ALPHA|BETA|STABLE)\] `)
 	tableRow  = regexp.MustCompile("(?m)^\\| (`[^|]*`) \\|.*\\|\n")

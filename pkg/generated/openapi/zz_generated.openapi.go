@@ -3581,6 +3581,14 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							Format:      "int32",
 						},
 					},
+					"restartOn": {
+						SchemaProps: spec.SchemaProps{
+							Description: "restartOn is what restarts the pods beside a change of the box. With \"References\", the server rolls out the box when the data of a ConfigMap that its pods refer to in envs, envFrom or volumes changes, or when such a ConfigMap is created or deleted. This includes Secrets if the server watches them. The ConfigMaps of configs are excluded: rollout of a config determines what its change does. Without restartOn, only a change of the box restarts the pods. Defaults to no restarts.\n\nExample: References\n\nPossible enum values:\n - `\"References\"` restarts the pods when the data of a ConfigMap or a Secret that they refer to changes.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"References"},
+						},
+					},
 					"rollout": {
 						SchemaProps: spec.SchemaProps{
 							Description: "rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there. Defaults to none.\n\nExample: {onFailure: Rollback}",

@@ -51,6 +51,9 @@ SPDX-License-Identifier: Apache-2.0
 - --service-ingress-host-pattern={{ . }}
 {{- end }}
 {{- end }}
+{{- if .Values.referencedSecrets.enabled }}
+- --watch-referenced-secrets
+{{- end }}
 {{- if .Values.audit.enabled }}
 - --audit-policy-file=/etc/modelbox/audit/audit-policy.yaml
 - --audit-log-path=-

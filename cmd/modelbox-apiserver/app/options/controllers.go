@@ -25,6 +25,7 @@ type ControllerOptions struct {
 	// Controllers are those to enable, as in controller.Configuration.
 	Controllers    []string
 	ModelBox       *ModelBoxControllerOptions
+	References     *ReferencesControllerOptions
 	ServiceIngress *ServiceIngressControllerOptions
 }
 
@@ -42,6 +43,7 @@ func NewControllerOptions() *ControllerOptions {
 		},
 		Controllers:    []string{"*"},
 		ModelBox:       NewModelBoxControllerOptions(),
+		References:     NewReferencesControllerOptions(),
 		ServiceIngress: NewServiceIngressControllerOptions(),
 	}
 }
@@ -55,21 +57,25 @@ func (o *ControllerOptions) AddFlags(sets *cliflag.NamedFlagSets) {
 		strings.Join(controller.KnownControllers(), ", "), strings.Join(controller.ControllersDisabledByDefault(), ", ")))
 	componentbaseoptions.BindLeaderElectionFlags(&o.LeaderElection, fs)
 	o.ModelBox.AddFlags(sets.FlagSet("modelbox controller"))
+	o.References.AddFlags(sets.FlagSet("references controller"))
 	o.ServiceIngress.AddFlags(sets.FlagSet("serviceingress controller"))
 }
 
 // Configuration returns what the options say of the controllers themselves.
 func (o *ControllerOptions) Configuration() controller.Configuration {
+	restarts := o.References.ReferencesControllerConfiguration
+	restarts.KeySecret.Namespace = o.LeaderElection.ResourceNamespace
 	return controller.Configuration{
 		Controllers:              o.Controllers,
 		ModelBoxController:       o.ModelBox.ModelBoxControllerConfiguration,
+		ReferencesController:     restarts,
 		ServiceIngressController: o.ServiceIngress.ServiceIngressControllerConfiguration,
 	}
 }
 
 // Validate returns every error in the options.
 func (o *ControllerOptions) Validate() []error {
-	errs := slices.Concat(o.ModelBox.Validate(), o.ServiceIngress.Validate())
+	errs := slices.Concat(o.ModelBox.Validate(), o.References.Validate(), o.ServiceIngress.Validate())
 	known := controller.KnownControllers()
 	for _, entry := range o.Controllers {
 		if name := strings.TrimPrefix(entry, "-"); entry != "*" && !slices.Contains(known, name) {

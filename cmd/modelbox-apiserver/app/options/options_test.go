@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/component-base/featuregate"
@@ -68,10 +69,14 @@ func TestTheShortestResyncPeriodIsValid(t *testing.T) {
 
 func TestControllerFlagsBecomeTheirConfiguration(t *testing.T) {
 	o := parse(t, "--controllers=*,-modelbox", "--concurrent-modelbox-syncs=5", "--modelbox-resync-period=1m",
+		"--reference-restart-rate=0.5", "--watch-referenced-secrets", "--leader-elect-resource-namespace=boxes",
 		"--service-ingress-class=public", "--service-ingress-host-pattern={name}.example.com")
 	want := controller.Configuration{
 		Controllers:        []string{"*", "-modelbox"},
 		ModelBoxController: controller.ModelBoxControllerConfiguration{ConcurrentSyncs: 5, ResyncPeriod: time.Minute},
+		ReferencesController: controller.ReferencesControllerConfiguration{
+			RestartRate: 0.5, WatchesSecrets: true, KeySecret: types.NamespacedName{Namespace: "boxes", Name: "modelbox-apiserver-reference-key"},
+		},
 		ServiceIngressController: controller.ServiceIngressControllerConfiguration{
 			Defaults: serviceingressrender.Defaults{Class: "public", HostPattern: "{name}.example.com"},
 		},
@@ -86,6 +91,7 @@ func TestControllerFlagsAreGrouped(t *testing.T) {
 	for group, names := range map[string][]string{
 		"controllers":               {"controllers", "leader-elect"},
 		"modelbox controller":       {"concurrent-modelbox-syncs", "modelbox-resync-period"},
+		"references controller":     {"reference-restart-rate", "watch-referenced-secrets"},
 		"serviceingress controller": {"service-ingress-class", "service-ingress-host-pattern"},
 	} {
 		for _, name := range names {

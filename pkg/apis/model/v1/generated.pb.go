@@ -2963,6 +2963,15 @@ func (m *ModelBoxSpec) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	_ = i
 	var l int
 	_ = l
+	if m.RestartOn != nil {
+		i -= len(*m.RestartOn)
+		copy(dAtA[i:], *m.RestartOn)
+		i = encodeVarintGenerated(dAtA, i, uint64(len(*m.RestartOn)))
+		i--
+		dAtA[i] = 0x2
+		i--
+		dAtA[i] = 0xfa
+	}
 	if m.NetworkPolicy != nil {
 		{
 			size, err := m.NetworkPolicy.MarshalToSizedBuffer(dAtA[:i])
@@ -6149,6 +6158,10 @@ func (m *ModelBoxSpec) Size() (n int) {
 		l = m.NetworkPolicy.Size()
 		n += 2 + l + sovGenerated(uint64(l))
 	}
+	if m.RestartOn != nil {
+		l = len(*m.RestartOn)
+		n += 2 + l + sovGenerated(uint64(l))
+	}
 	return n
 }
 
@@ -7581,6 +7594,7 @@ func (this *ModelBoxSpec) String() string {
 		`Before:` + strings.Replace(this.Before.String(), "ModelBoxJob", "ModelBoxJob", 1) + `,`,
 		`After:` + strings.Replace(this.After.String(), "ModelBoxJob", "ModelBoxJob", 1) + `,`,
 		`NetworkPolicy:` + strings.Replace(this.NetworkPolicy.String(), "ModelBoxNetworkPolicy", "ModelBoxNetworkPolicy", 1) + `,`,
+		`RestartOn:` + valueToStringGenerated(this.RestartOn) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -19025,6 +19039,39 @@ func (m *ModelBoxSpec) Unmarshal(dAtA []byte) error {
 			if err := m.NetworkPolicy.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
 				return err
 			}
+			iNdEx = postIndex
+		case 47:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field RestartOn", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			s := RestartTrigger(dAtA[iNdEx:postIndex])
+			m.RestartOn = &s
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

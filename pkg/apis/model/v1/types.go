@@ -32,6 +32,11 @@ const (
 	// their data, so that a change of it replaces the pods.
 	ConfigsHashAnnotation = "model.github.com/configs-hash"
 
+	// ReferencesAnnotation is set on the pods of a box whose spec.restartOn is "References", by the controller in spec.podTemplate. Its
+	// value identifies the data of the ConfigMaps and Secrets that the pods refer to, so that a change of the data replaces the pods. It
+	// has hashes that only the server can compute.
+	ReferencesAnnotation = "model.github.com/references"
+
 	// AdoptAnnotation on a box, with the value "true", lets the box adopt objects that have the names of its children and no
 	// controller. Without it, the box leaves such objects alone. On an Ingress, the annotation lets the Service of the name adopt
 	// that Ingress; on a Service it does nothing.
@@ -331,6 +336,16 @@ type ModelBoxSpec struct {
 	// Example: 5
 	// +optional
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty" protobuf:"varint,43,opt,name=revisionHistoryLimit"`
+
+	// restartOn is what restarts the pods beside a change of the box. With "References", the server rolls out the box when the data of a
+	// ConfigMap that its pods refer to in envs, envFrom or volumes changes, or when such a ConfigMap is created or deleted. This
+	// includes Secrets if the server watches them. The ConfigMaps of configs are excluded: rollout of a config determines what its
+	// change does. Without restartOn, only a change of the box restarts the pods. Defaults to no restarts.
+	//
+	// Example: References
+	// +optional
+	// +k8s:optional
+	RestartOn *RestartTrigger `json:"restartOn,omitempty" protobuf:"bytes,47,opt,name=restartOn,casttype=RestartTrigger"`
 
 	// rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there.
 	// Defaults to none.

@@ -2044,6 +2044,36 @@ func Validate_ModelBoxSpec(
 
 	// field ModelBoxSpec.RevisionHistoryLimit has no validation
 
+	{ // field ModelBoxSpec.RestartOn
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RestartTrigger,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_RestartTrigger(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *RestartTrigger {
+				return oldObj.RestartOn
+			})
+		errs = append(errs, fn(fldPath.Child("restartOn"), obj.RestartOn, oldVal, oldObj != nil)...)
+	}
+
 	{ // field ModelBoxSpec.Rollout
 		fn := func(
 			fldPath *field.Path,
@@ -4341,6 +4371,21 @@ func Validate_ResourceType(
 	obj, oldObj *ResourceType) (errs field.ErrorList) {
 
 	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForResourceType, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
+var symbolsForRestartTrigger = sets.New(RestartOnReferences)
+
+// Validate_RestartTrigger validates an instance of RestartTrigger according
+// to declarative validation rules in the API schema.
+func Validate_RestartTrigger(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RestartTrigger) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForRestartTrigger, nil); len(e) != 0 {
 		errs = append(errs, e...)
 	}
 

@@ -58,6 +58,9 @@ const (
 	// NoStableRevision is why the pods of a box are not replaced in the steps of its rollout.
 	NoStableRevision = "no rollout of the box with `rollout` has been complete yet"
 
+	// RestartsOnce is about spec.restartOn of a box with pods.
+	RestartsOnce = "restarts the pods once, to record the hashes of the ConfigMaps and Secrets that they refer to"
+
 	// OtherTargetPorts is why the pods of a box are not replaced in the steps of its rollout.
 	OtherTargetPorts = "the target ports change, and one Service routes to the pods of both revisions"
 )
@@ -223,4 +226,9 @@ func ContainerStays(container, pods string) string {
 // BoxesRestart is about the boxes of a PodDebugger that a user deletes.
 func BoxesRestart(container, boxes string) string {
 	return fmt.Sprintf("these boxes are restarted because their pods have %s: %s", container, boxes)
+}
+
+// SecretsNotWatched is about spec.restartOn of a box whose pods refer to Secrets, on a server that does not watch Secrets.
+func SecretsNotWatched(names string) string {
+	return fmt.Sprintf("a change of Secret %s does not restart the pods: the server does not watch Secrets, see --watch-referenced-secrets", names)
 }

@@ -125,6 +125,9 @@ func workloadVerdict(box *modelv1.ModelBox, observed *Observation) verdict {
 	if observed.Rollout.AwaitedJob != "" {
 		return verdict(kinds.Progressing("%s", observed.Rollout.AwaitedJob))
 	}
+	if observed.AwaitsReferences {
+		return verdict(kinds.Progressing("waiting for the hashes of the ConfigMaps and Secrets that the pods refer to"))
+	}
 	workload := observed.Workload
 	if workload == nil {
 		return verdict(kinds.Progressing("there is no %s yet", box.Spec.Workload))

@@ -43,7 +43,9 @@ type Observation struct {
 	Progress Progress
 	// Rollout is what becomes of the rollout, where the box asks for that.
 	Rollout RolloutObservation
-	Now     time.Time
+	// AwaitsReferences is modelboxrender.AwaitsReferences of the box.
+	AwaitsReferences bool
+	Now              time.Time
 	// Pending are the kinds of children that the box is paused before.
 	Pending []string
 	// Unreleased are the names of storage that is retained and whose claims the box may still own.

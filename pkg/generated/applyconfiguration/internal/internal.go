@@ -705,6 +705,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: resources
       type:
         namedType: io.k8s.api.core.v1.ResourceRequirements
+    - name: restartOn
+      type:
+        scalar: string
     - name: revisionHistoryLimit
       type:
         scalar: numeric

@@ -16,10 +16,11 @@ import (
 )
 
 // noteChange records the user who changed the pods of the box. That is the requester if the box is new, for which old is nil, or if
-// the update changes the pods. Otherwise it is the user of before. Users cannot write that annotation themselves.
+// the update changes the pods. Otherwise it is the user of before, as it is when the controller records the hashes of references that a
+// user has changed. Users cannot write that annotation themselves.
 func noteChange(ctx context.Context, box, old *model.ModelBox) {
 	var author string
-	if old != nil && !changesPods(&box.Spec, &old.Spec) {
+	if old != nil && (!changesPods(&box.Spec, &old.Spec) || recordsReferences(box, old)) {
 		author = old.Annotations[modelv1.ChangedByAnnotation]
 	} else if user, ok := genericapirequest.UserFrom(ctx); ok {
 		author = user.GetName()
@@ -45,7 +46,7 @@ func ofPods(spec model.ModelBoxSpec) model.ModelBoxSpec {
 	spec.Replicas, spec.Paused = nil, false
 	spec.Strategy, spec.RollingUpdate, spec.MinReadySeconds = "", nil, nil
 	spec.ProgressDeadlineSeconds, spec.Rollout, spec.Before, spec.After = nil, nil, nil, nil
-	spec.PodManagementPolicy, spec.RevisionHistoryLimit = nil, nil
+	spec.PodManagementPolicy, spec.RevisionHistoryLimit, spec.RestartOn = nil, nil, nil
 	spec.ServiceType, spec.Service, spec.Ingress, spec.Route = "", nil, nil, nil
 	spec.Autoscaling, spec.DisruptionBudget, spec.NetworkPolicy, spec.IgnoreDrift = nil, nil, nil, nil
 	return spec

@@ -24,6 +24,8 @@ type SpecValidator struct {
 	NodePortRange utilnet.PortRange
 	// NoPrometheus says that there is nothing that the checks of boxes could query.
 	NoPrometheus bool
+	// WatchesSecrets says that a change of a Secret restarts the boxes that refer to it.
+	WatchesSecrets bool
 }
 
 // Validate returns what is wrong with a new box at the paths, first of all whether the other rules can afford to look at it.

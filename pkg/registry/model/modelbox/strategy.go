@@ -64,6 +64,7 @@ func (Strategy) PrepareForCreate(ctx context.Context, obj runtime.Object) {
 func (Strategy) PrepareForUpdate(ctx context.Context, obj, old runtime.Object) {
 	box, oldBox := obj.(*model.ModelBox), old.(*model.ModelBox)
 	keepAutoscaledReplicas(ctx, box, oldBox)
+	keepOmittedReferences(box, oldBox)
 	prepareForUpdate(ctx, box, oldBox)
 }
 

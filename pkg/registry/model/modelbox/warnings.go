@@ -27,7 +27,8 @@ const maxWarnings = 16
 
 // warningsOnCreate says what the user of a new box may not expect.
 func (s Strategy) warningsOnCreate(ctx context.Context, box *model.ModelBox) []string {
-	warnings := append(specWarnings(ctx, box), s.networkWarnings(ctx, box, nil)...)
+	warnings := append(specWarnings(ctx, box), s.referenceWarnings(box, nil)...)
+	warnings = append(warnings, s.networkWarnings(ctx, box, nil)...)
 	warnings = append(warnings, s.nodePortWarnings(ctx, box, nil)...)
 	return append(warnings, s.hostWarnings(ctx, box, nil)...)
 }
@@ -45,6 +46,7 @@ func (s Strategy) warningsOnUpdate(ctx context.Context, box, old *model.ModelBox
 	warnings = append(warnings, ingressUpdateWarnings(box, old)...)
 	warnings = append(warnings, replicasWarnings(box, old)...)
 	warnings = append(warnings, specWarnings(ctx, box)...)
+	warnings = append(warnings, s.referenceWarnings(box, old)...)
 	warnings = append(warnings, s.networkWarnings(ctx, box, old)...)
 	warnings = append(warnings, s.nodePortWarnings(ctx, box, old)...)
 	return append(warnings, s.hostWarnings(ctx, box, old)...)

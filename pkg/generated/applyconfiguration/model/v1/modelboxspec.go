@@ -86,6 +86,13 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: 5
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
+	// restartOn is what restarts the pods beside a change of the box. With "References", the server rolls out the box when the data of a
+	// ConfigMap that its pods refer to in envs, envFrom or volumes changes, or when such a ConfigMap is created or deleted. This
+	// includes Secrets if the server watches them. The ConfigMaps of configs are excluded: rollout of a config determines what its
+	// change does. Without restartOn, only a change of the box restarts the pods. Defaults to no restarts.
+	//
+	// Example: References
+	RestartOn *modelv1.RestartTrigger `json:"restartOn,omitempty"`
 	// rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there.
 	// Defaults to none.
 	//
@@ -367,6 +374,14 @@ func (b *ModelBoxSpecApplyConfiguration) WithPodManagementPolicy(value modelv1.P
 // If called multiple times, the RevisionHistoryLimit field is set to the value of the last call.
 func (b *ModelBoxSpecApplyConfiguration) WithRevisionHistoryLimit(value int32) *ModelBoxSpecApplyConfiguration {
 	b.RevisionHistoryLimit = &value
+	return b
+}
+
+// WithRestartOn sets the RestartOn field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RestartOn field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithRestartOn(value modelv1.RestartTrigger) *ModelBoxSpecApplyConfiguration {
+	b.RestartOn = &value
 	return b
 }
 

@@ -236,6 +236,7 @@ func withSpecOf(box, earlier *model.ModelBox) *model.ModelBox {
 	rolledBack := box.DeepCopy()
 	rolledBack.Spec = *earlier.Spec.DeepCopy()
 	rolledBack.Spec.Replicas, rolledBack.Spec.Paused = box.Spec.Replicas, false
+	modelbox.KeepReferences(rolledBack, box)
 	return rolledBack
 }
 
