@@ -46,20 +46,20 @@ func (f *For[T, S]) recovered(ctx context.Context, key types.NamespacedName, val
 	return failure
 }
 
-// reportPanic is tellPanic, which may panic for the same reason.
+// reportPanic is publishPanic, which may panic for the same reason.
 func (f *For[T, S]) reportPanic(ctx context.Context, key types.NamespacedName, failure *PanicError) {
 	defer func() {
 		if again := recover(); again != nil {
-			klog.FromContext(ctx).Error(&PanicError{again}, "Panic while telling of a panic", "stack", string(debug.Stack()))
+			klog.FromContext(ctx).Error(&PanicError{again}, "Panic while reporting a panic", "stack", string(debug.Stack()))
 		}
 	}()
-	if err := f.tellPanic(ctx, key, failure); err != nil {
-		klog.FromContext(ctx).Error(err, "Telling of a panic in the status failed")
+	if err := f.publishPanic(ctx, key, failure); err != nil {
+		klog.FromContext(ctx).Error(err, "Reporting a panic in the status failed")
 	}
 }
 
-// tellPanic says in an event and in the status of the object that its reconcile has panicked.
-func (f *For[T, S]) tellPanic(ctx context.Context, key types.NamespacedName, failure *PanicError) error {
+// publishPanic says in an event and in the status of the object that its reconcile has panicked.
+func (f *For[T, S]) publishPanic(ctx context.Context, key types.NamespacedName, failure *PanicError) error {
 	object, err := f.Get(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return nil

@@ -68,7 +68,7 @@ func TestInformersMissNothingAcrossRestarts(t *testing.T) {
 		}
 		return nil
 	})
-	t.Logf("%d writes, %d boxes; the informer told of %d additions, %d updates and %d deletions",
+	t.Logf("%d writes, %d boxes; the informer reported %d additions, %d updates and %d deletions",
 		journal.count(), len(told.copy()), told.added, told.updated, told.deleted)
 	if told.added == 0 || told.updated == 0 || told.deleted == 0 {
 		t.Error("not every kind of change was seen")

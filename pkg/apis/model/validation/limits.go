@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/jsonform"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/jsonname"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
@@ -291,4 +292,13 @@ func addFields(t reflect.Type, known map[reflect.Type][]structField) {
 		fields = append(fields, structField{index: i, name: name, key: key})
 	}
 	known[t] = fields
+}
+
+// validateJSONForm refuses a spec with a value that has no JSON form, which a client can send as protobuf. The storage would count the
+// object as corrupt.
+func validateJSONForm(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
+	if found := jsonform.Find(spec); found != nil {
+		return field.ErrorList{field.Invalid(path.Child(found.Path), field.OmitValueType{}, found.Detail)}
+	}
+	return nil
 }

@@ -1,6 +1,18 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
+// Package validation validates the objects of the API. It accepts a box if the cluster accepts the children of the box.
+//
+// Fields that a box passes on to its pods and its Service have the rules of package core/validation. The package validates objects
+// in the internal version, with the defaults of the served version.
+//
+// Rules that a tag can express, such as +k8s:minimum=0, are tags of the served type. This package has all other rules.
+//
+// A box is validated in two steps. ValidateModelBox validates its fields, and ValidatePodTemplate validates the pod template with
+// spec.podTemplate, the overlay of the box, merged in.
+//
+// An update is refused for the fields that it changes only: see Ratchet. A user can still scale, pause, label, repair field by
+// field, and delete a box that an earlier release accepted.
 package validation
 
 import (
@@ -8,6 +20,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -236,4 +249,15 @@ func podContextOfBox(spec *model.ModelBoxSpec) corevalidation.PodContext {
 
 func hasVolume(volumes []corev1.Volume, name string) bool {
 	return slices.ContainsFunc(volumes, func(volume corev1.Volume) bool { return volume.Name == name })
+}
+
+func validateNetworkPolicy(policy *model.ModelBoxNetworkPolicy, path *field.Path) field.ErrorList {
+	if policy == nil {
+		return nil
+	}
+	return corevalidation.ValidateNetworkPolicySpec(&networkingv1.NetworkPolicySpec{
+		PolicyTypes: policy.PolicyTypes,
+		Ingress:     policy.Ingress,
+		Egress:      policy.Egress,
+	}, path)
 }

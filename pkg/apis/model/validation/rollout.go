@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -18,6 +20,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 // maxMinReadySeconds is less than the default progress deadline of a rollout.
@@ -207,4 +210,199 @@ func validatePodsOrShare(value intstr.IntOrString, path *field.Path) (int, field
 		errs = append(errs, field.Invalid(path, value.String(), mustNotExceed100Percent))
 	}
 	return number, errs
+}
+
+const (
+	// maxCandidateBoxName is limited by the Service of the candidate, which has the same name as the candidate.
+	maxCandidateBoxName = validation.DNS1035LabelMaxLength - len(helper.CandidateNameSuffix)
+
+	// maxStepPause and maxStepPauseText are the longest pause of a step. The pods of both revisions need their resources until it is
+	// over. The pause modelv1.PauseManual has no limit.
+	maxStepPause     = 7 * 24 * time.Hour
+	maxStepPauseText = "168h"
+)
+
+// validateRolloutSteps validates the type of the rollouts of a box, and their steps. Tags of the served type have the possible types,
+// and the maximum number of steps.
+func validateRolloutSteps(box *model.ModelBox, path *field.Path) field.ErrorList {
+	rollout := box.Spec.Rollout
+	switch {
+	case rollout == nil || rollout.Type == nil && len(rollout.Steps) == 0:
+		return nil
+	case rollout.Type == nil:
+		return field.ErrorList{field.Forbidden(path.Child("steps"), mustNotUseStepsWithoutType)}
+	}
+	errs := validateRolloutType(box, path.Child("type"))
+	switch stepsPath := path.Child("steps"); *rollout.Type {
+	case model.RolloutCanary:
+		errs = append(errs, validateCanarySteps(rollout.Steps, stepsPath)...)
+	case model.RolloutBlueGreen:
+		errs = append(errs, validateBlueGreenSteps(rollout.Steps, stepsPath)...)
+	}
+	return errs
+}
+
+// validateRolloutType refuses a type for a box that cannot have pods of two revisions side by side. The name of a box cannot change,
+// so that the type is what is wrong with a name that is too long for it.
+func validateRolloutType(box *model.ModelBox, path *field.Path) field.ErrorList {
+	rolloutType := *box.Spec.Rollout.Type
+	var errs field.ErrorList
+	switch isBlueGreen := rolloutType == model.RolloutBlueGreen; box.Spec.Workload {
+	case model.WorkloadStatefulSet:
+		if isBlueGreen {
+			errs = append(errs, field.Invalid(path, rolloutType, mustBeCanaryWithStatefulSet))
+		}
+		return errs
+	case model.WorkloadDaemonSet:
+		if isBlueGreen {
+			errs = append(errs, field.Invalid(path, rolloutType, mustBeCanaryWithDaemonSet))
+		}
+		return errs
+	}
+	if box.Spec.Strategy == model.StrategyRecreate {
+		errs = append(errs, field.Forbidden(path, mustNotUseTypeWithRecreate))
+	}
+	if len(box.Name) > maxCandidateBoxName {
+		errs = append(errs, field.Forbidden(path, mustHaveNameForCandidate(maxCandidateBoxName)))
+	}
+	return errs
+}
+
+func validateCanarySteps(steps []model.ModelBoxRolloutStep, path *field.Path) field.ErrorList {
+	if len(steps) == 0 {
+		return field.ErrorList{field.Required(path, mustHaveStep)}
+	}
+	var errs field.ErrorList
+	before := int32(0)
+	for i := range validate.Each(steps, &errs) {
+		step, path := &steps[i], path.Index(i)
+		switch weightPath := path.Child("weight"); {
+		case step.Weight < 1 || step.Weight > 100:
+			errs = append(errs, field.Invalid(weightPath, step.Weight, mustBeBetween(1, 100)))
+		case step.Weight < before:
+			errs = append(errs, field.Invalid(weightPath, step.Weight, mustNotBeLessThanBefore(before)))
+		default:
+			before = step.Weight
+		}
+		errs = append(errs, validateStepPause(step.Pause, path.Child("pause"))...)
+	}
+	return errs
+}
+
+func validateBlueGreenSteps(steps []model.ModelBoxRolloutStep, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range validate.Each(steps, &errs) {
+		step, path := &steps[i], path.Index(i)
+		if step.Weight != 0 {
+			errs = append(errs, field.Forbidden(path.Child("weight"), mustNotUseWeightWithBlueGreen))
+		}
+		errs = append(errs, validateStepPause(step.Pause, path.Child("pause"))...)
+	}
+	return errs
+}
+
+func validateStepPause(pause string, path *field.Path) field.ErrorList {
+	if pause == "" || pause == modelv1.PauseManual {
+		return nil
+	}
+	if duration, err := time.ParseDuration(pause); err != nil || duration <= 0 || duration > maxStepPause {
+		return field.ErrorList{field.Invalid(path, pause, mustBePause)}
+	}
+	return nil
+}
+
+const (
+	// maxCheckQueryLength is the length of the longest query of a check, in characters.
+	maxCheckQueryLength = 4096
+
+	minCheckInterval = 5 * time.Second
+	maxCheckInterval = time.Hour
+
+	mustHaveRolloutType = "may not be set without `rollout.type`: only the steps of a rollout have checks"
+	mustHaveCheckLimit  = "must have max, min or both"
+)
+
+// validateRolloutChecks validates all but the queries themselves: whether a query is valid, the server decides, which has the parser.
+func validateRolloutChecks(rollout *model.ModelBoxRollout, path *field.Path) field.ErrorList {
+	if rollout == nil || len(rollout.Checks) == 0 {
+		return nil
+	}
+	var errs field.ErrorList
+	if rollout.Type == nil {
+		errs = append(errs, field.Forbidden(path, mustHaveRolloutType))
+	}
+	for i := range rollout.Checks {
+		check, path := &rollout.Checks[i], path.Index(i)
+		errs = append(errs, validateRolloutCheck(check, path)...)
+		isBefore := func(other model.ModelBoxRolloutCheck) bool { return other.Name == check.Name }
+		if slices.ContainsFunc(rollout.Checks[:i], isBefore) {
+			errs = append(errs, field.Duplicate(path.Child("name"), check.Name))
+		}
+	}
+	return errs
+}
+
+func validateRolloutCheck(check *model.ModelBoxRolloutCheck, path *field.Path) field.ErrorList {
+	errs := slices.Concat(
+		validateCheckName(check.Name, path.Child("name")),
+		validateCheckQuery(check.Prometheus.Query, path.Child("prometheus", "query")),
+		validateCheckLimits(check, path),
+		validateCheckDuration(check.Interval, minCheckInterval, path.Child("interval")),
+	)
+	if check.InitialDelay != "" {
+		errs = append(errs, validateCheckDuration(check.InitialDelay, 0, path.Child("initialDelay"))...)
+	}
+	if check.Count == nil {
+		errs = append(errs, field.Required(path.Child("count"), ""))
+	} else if *check.Count < 1 {
+		errs = append(errs, field.Invalid(path.Child("count"), *check.Count, "must be at least 1"))
+	}
+	if check.FailureLimit == nil {
+		errs = append(errs, field.Required(path.Child("failureLimit"), ""))
+	} else if *check.FailureLimit < 0 {
+		errs = append(errs, field.Invalid(path.Child("failureLimit"), *check.FailureLimit, "must not be negative"))
+	}
+	return errs
+}
+
+func validateCheckName(name string, path *field.Path) field.ErrorList {
+	if name == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	var errs field.ErrorList
+	for _, message := range validation.IsDNS1123Label(name) {
+		errs = append(errs, field.Invalid(path, name, message))
+	}
+	return errs
+}
+
+func validateCheckQuery(query string, path *field.Path) field.ErrorList {
+	switch {
+	case query == "":
+		return field.ErrorList{field.Required(path, "")}
+	case utf8.RuneCountInString(query) > maxCheckQueryLength:
+		return field.ErrorList{field.TooLongMaxLength(path, field.OmitValueType{}, maxCheckQueryLength)}
+	default:
+		return nil
+	}
+}
+
+func validateCheckLimits(check *model.ModelBoxRolloutCheck, path *field.Path) field.ErrorList {
+	switch {
+	case check.Max == nil && check.Min == nil:
+		return field.ErrorList{field.Required(path, mustHaveCheckLimit)}
+	case check.Max != nil && check.Min != nil && check.Min.Cmp(*check.Max) > 0:
+		return field.ErrorList{field.Invalid(path.Child("min"), check.Min.String(), fmt.Sprintf("must not be more than max, which is %s", check.Max))}
+	default:
+		return nil
+	}
+}
+
+// validateCheckDuration requires a duration of at least shortest, and of at most the longest interval.
+func validateCheckDuration(value string, shortest time.Duration, path *field.Path) field.ErrorList {
+	duration, err := time.ParseDuration(value)
+	if err != nil || duration < shortest || duration > maxCheckInterval {
+		return field.ErrorList{field.Invalid(path, value, fmt.Sprintf("must be a duration, such as '30s', from '%s' to '1h'", shortest))}
+	}
+	return nil
 }
