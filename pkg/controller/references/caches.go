@@ -89,9 +89,12 @@ func (c *objectCaches) get(kind, namespace string, hasher hasher) (*objectCache,
 func (c *objectCaches) release(namespace string, isUsed func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if isUsed() {
+		return
+	}
 	for _, kind := range []string{modelboxrender.ConfigMapKind, modelboxrender.SecretKind} {
 		key := cacheKey{kind, namespace}
-		if objects := c.caches[key]; objects != nil && !isUsed() {
+		if objects := c.caches[key]; objects != nil {
 			objects.stop()
 			delete(c.caches, key)
 		}

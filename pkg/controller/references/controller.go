@@ -8,8 +8,8 @@ package references
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -190,9 +190,9 @@ func (c *Controller) isWatched(kind string) bool {
 	return kind == modelboxrender.ConfigMapKind || c.watchesSecrets
 }
 
-// warn records an event about an error that keeps the controller from noticing changes.
+// warn records an event about an error that keeps the controller from noticing changes, unless the controller is stopping.
 func (c *Controller) warn(box *modelv1.ModelBox, err error) {
-	if !slices.Contains([]error{context.Canceled, context.DeadlineExceeded}, err) {
+	if !errors.Is(err, context.Canceled) {
 		c.Eventf(box, nil, corev1.EventTypeWarning, modelv1.ReasonError, "Watch", "%s", err)
 	}
 }

@@ -23,7 +23,7 @@ import (
 const (
 	// keyEntry is the entry of the Secret that has the key.
 	keyEntry = "key"
-	// keySize is the number of bytes of a key: the block size of the result of SHA-256.
+	// keySize is the number of bytes of a key, which is the size of a SHA-256 sum.
 	keySize = 32
 )
 

@@ -5,10 +5,10 @@ package modelbox
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -29,11 +29,7 @@ func KeepReferences(box, old *model.ModelBox) {
 	if box.Spec.PodTemplate != nil {
 		template = box.Spec.PodTemplate.DeepCopy()
 	}
-	template.Annotations = maps.Clone(template.Annotations)
-	if template.Annotations == nil {
-		template.Annotations = map[string]string{}
-	}
-	template.Annotations[modelv1.ReferencesAnnotation] = recorded
+	metav1.SetMetaDataAnnotation(&template.ObjectMeta, modelv1.ReferencesAnnotation, recorded)
 	box.Spec.PodTemplate = template
 }
 
