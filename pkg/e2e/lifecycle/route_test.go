@@ -5,6 +5,8 @@ package lifecycle
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,6 +80,12 @@ func TestRouteOfABox(t *testing.T) {
 	}
 	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonRouteNotAccepted, "no listener takes it")
 
+	route.Status.Parents = nil
+	if _, err := client.GatewayV1().HTTPRoutes(n.Name).UpdateStatus(n.Ctx, route, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	expectRules(n, client)
+
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Route = nil })
 	n.Eventually("the HTTPRoute is gone", func() error {
 		routes, err := client.GatewayV1().HTTPRoutes(n.Name).List(n.Ctx, metav1.ListOptions{})
@@ -93,5 +101,55 @@ func TestRouteOfABox(t *testing.T) {
 	n.Kubectl.Run("delete", "--filename="+definition)
 	n.AwaitBox("web", "is no longer applied", func(box *modelv1.ModelBox) error {
 		return framework.CheckCondition(box, modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonNotServed)
+	})
+}
+
+// expectRules gives the route of box "web" every field of a rule, and rules that are as large as they may be. The API server has the
+// same limits and defaults.
+func expectRules(n *framework.Namespace, client gatewayclient.Interface) {
+	n.T.Helper()
+	n.Kubectl.Run("patch", "modelbox", "web", "--type=merge", `--patch={"spec": {"route": {"rules": [
+		{"matches": [
+			{"path": "/api", "method": "GET", "headers": [{"name": "X-Version", "value": "beta"}], "queryParams": [{"name": "a", "value": "[a-z]+", "type": "RegularExpression"}]},
+			{"path": "/exact", "pathType": "Exact"}],
+		 "requestHeaderModifier": {"set": [{"name": "a", "value": "b"}], "add": [{"name": "c", "value": "d"}], "remove": ["e"]},
+		 "responseHeaderModifier": {"remove": ["server"]},
+		 "urlRewrite": {"hostname": "shop.internal", "path": {"replaceFullPath": "/"}},
+		 "timeouts": {"request": "1m30s", "backendRequest": "500ms"}},
+		{"requestRedirect": {"scheme": "https", "hostname": "www.example.com", "path": {"replacePrefixMatch": ""}, "port": 8443, "statusCode": 308}},
+		{}]}}}`)
+	awaitRules(n, client, 3)
+	n.AwaitReady("web")
+	n.ExpectConverged("web")
+
+	largest := modelv1.RouteMatch{Path: "/" + strings.Repeat("a", 1023), Headers: make([]modelv1.RouteValueMatch, 16), QueryParams: make([]modelv1.RouteValueMatch, 16)}
+	for i := range 16 {
+		name := strings.Repeat("a", 250) + fmt.Sprintf("-%05d", i)
+		largest.Headers[i] = modelv1.RouteValueMatch{Name: name, Value: strings.Repeat("a", 4096)}
+		largest.QueryParams[i] = modelv1.RouteValueMatch{Name: name, Value: strings.Repeat("a", 1024)}
+	}
+	rules := make([]modelv1.RouteRule, 16)
+	for i := range rules {
+		rules[i] = modelv1.RouteRule{Matches: slices.Repeat([]modelv1.RouteMatch{{Method: "GET"}}, 8), Timeouts: &modelv1.RouteTimeouts{Request: "99999h59m59s999ms"}}
+	}
+	rules[0].Matches[0] = largest
+	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Route.Rules = rules })
+	awaitRules(n, client, len(rules))
+	n.AwaitReady("web")
+	n.ExpectConverged("web")
+
+	n.Kubectl.Run("patch", "modelbox", "web", "--type=merge", `--patch={"spec": {"route": {"rules": null}}}`)
+	awaitRules(n, client, 1)
+	expectWeights(n, client, "web")
+}
+
+func awaitRules(n *framework.Namespace, client gatewayclient.Interface, want int) {
+	n.T.Helper()
+	n.Eventually(fmt.Sprintf("the HTTPRoute has %d rules", want), func() error {
+		route, err := client.GatewayV1().HTTPRoutes(n.Name).Get(n.Ctx, "web", metav1.GetOptions{})
+		if err != nil || len(route.Spec.Rules) != want {
+			return fmt.Errorf("got %v and %d rules", err, len(route.Spec.Rules))
+		}
+		return nil
 	})
 }

@@ -128,8 +128,10 @@ var changes = []change{
 	{"ingress that comes", deployment, nothing, framework.WithIngress("", "a.example.com"), kept},
 	{"ingress that goes", deployment, framework.WithIngress("", "a.example.com"), nothing, kept},
 	{"ingress of another host", deployment, framework.WithIngress("", "a.example.com"), framework.WithIngress("", "b.example.com"), kept},
+	{"ingress of more paths", deployment, framework.WithIngress("", "a.example.com"), both(framework.WithIngress("", "a.example.com"), withFurtherPath), kept},
 	{"route that comes", deployment, nothing, withRoute("a.example.com"), kept},
 	{"route that goes", deployment, withRoute("a.example.com"), nothing, kept},
+	{"route of other rules", deployment, withRoute("a.example.com"), both(withRoute("a.example.com"), withRouteRules), kept},
 	{"route in place of an ingress", deployment, framework.WithIngress("", "a.example.com"), withRoute("a.example.com"), kept},
 	{"autoscaling that comes", deployment, withCPU, both(withCPU, withAutoscaling(3)), kept},
 	{"autoscaling that goes", deployment, both(withCPU, withAutoscaling(3)), withCPU, kept},
@@ -200,6 +202,17 @@ func withCPU(spec *modelv1.ModelBoxSpec) {
 func withRoute(host string) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.Route = &modelv1.ModelBoxRoute{ParentRefs: []modelv1.RouteParentReference{{Name: "public"}}, Hosts: []string{host}}
+	}
+}
+
+func withFurtherPath(spec *modelv1.ModelBoxSpec) {
+	spec.Ingress.Paths = []modelv1.ModelBoxIngressPath{{Path: "/metrics"}}
+}
+
+func withRouteRules(spec *modelv1.ModelBoxSpec) {
+	spec.Route.Rules = []modelv1.RouteRule{
+		{Matches: []modelv1.RouteMatch{{Path: "/old"}}, RequestRedirect: &modelv1.RouteRequestRedirect{Scheme: "https"}},
+		{Timeouts: &modelv1.RouteTimeouts{Request: "10s"}},
 	}
 }
 

@@ -33,6 +33,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxIgnoreDriftApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxIngress"):
 		return &modelv1.ModelBoxIngressApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxIngressPath"):
+		return &modelv1.ModelBoxIngressPathApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxIngressTLS"):
 		return &modelv1.ModelBoxIngressTLSApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxJob"):
@@ -99,8 +101,26 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.PodDebuggerStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("PodNetwork"):
 		return &modelv1.PodNetworkApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RouteHeader"):
+		return &modelv1.RouteHeaderApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RouteHeaderModifier"):
+		return &modelv1.RouteHeaderModifierApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RouteMatch"):
+		return &modelv1.RouteMatchApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("RouteParentReference"):
 		return &modelv1.RouteParentReferenceApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RoutePathModifier"):
+		return &modelv1.RoutePathModifierApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RouteRequestRedirect"):
+		return &modelv1.RouteRequestRedirectApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RouteRule"):
+		return &modelv1.RouteRuleApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RouteTimeouts"):
+		return &modelv1.RouteTimeoutsApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RouteURLRewrite"):
+		return &modelv1.RouteURLRewriteApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RouteValueMatch"):
+		return &modelv1.RouteValueMatchApplyConfiguration{}
 
 	}
 	return nil

@@ -128,7 +128,7 @@ func checkRequired(t *testing.T, description string, required bool) {
 	}
 }
 
-var unit = regexp.MustCompile(`\b(pods|boxes|components|addresses|bytes|VLAN|seconds|port number|generation|revision|fields|lines|logs|restarts|measurements|attempts|percentage|step)\b`)
+var unit = regexp.MustCompile(`\b(pods|boxes|components|addresses|bytes|VLAN|seconds|port number|generation|revision|fields|lines|logs|restarts|measurements|attempts|percentage|status code|step)\b`)
 
 func checkUnit(t *testing.T, description string) {
 	t.Helper()

@@ -45,6 +45,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxHistory{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxHistory(ref),
 		v1.ModelBoxIgnoreDrift{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxIgnoreDrift(ref),
 		v1.ModelBoxIngress{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxIngress(ref),
+		v1.ModelBoxIngressPath{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxIngressPath(ref),
 		v1.ModelBoxIngressTLS{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxIngressTLS(ref),
 		v1.ModelBoxJob{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_ModelBoxJob(ref),
 		v1.ModelBoxList{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxList(ref),
@@ -94,7 +95,16 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.PodDebuggerStatus{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_PodDebuggerStatus(ref),
 		v1.PodNetwork{}.OpenAPIModelName():                                  schema_pkg_apis_model_v1_PodNetwork(ref),
 		v1.RollingUpdate{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_RollingUpdate(ref),
+		v1.RouteHeader{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_RouteHeader(ref),
+		v1.RouteHeaderModifier{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_RouteHeaderModifier(ref),
+		v1.RouteMatch{}.OpenAPIModelName():                                  schema_pkg_apis_model_v1_RouteMatch(ref),
 		v1.RouteParentReference{}.OpenAPIModelName():                        schema_pkg_apis_model_v1_RouteParentReference(ref),
+		v1.RoutePathModifier{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_RoutePathModifier(ref),
+		v1.RouteRequestRedirect{}.OpenAPIModelName():                        schema_pkg_apis_model_v1_RouteRequestRedirect(ref),
+		v1.RouteRule{}.OpenAPIModelName():                                   schema_pkg_apis_model_v1_RouteRule(ref),
+		v1.RouteTimeouts{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_RouteTimeouts(ref),
+		v1.RouteURLRewrite{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_RouteURLRewrite(ref),
+		v1.RouteValueMatch{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_RouteValueMatch(ref),
 		autoscalingv1.ContainerResourceMetricSource{}.OpenAPIModelName():    schema_k8sio_api_autoscaling_v1_ContainerResourceMetricSource(ref),
 		autoscalingv1.ContainerResourceMetricStatus{}.OpenAPIModelName():    schema_k8sio_api_autoscaling_v1_ContainerResourceMetricStatus(ref),
 		autoscalingv1.CrossVersionObjectReference{}.OpenAPIModelName():      schema_k8sio_api_autoscaling_v1_CrossVersionObjectReference(ref),
@@ -1721,7 +1731,7 @@ func schema_pkg_apis_model_v1_ModelBoxIngress(ref common.ReferenceCallback) comm
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ModelBoxIngress is the Ingress of a box, which leads HTTP from outside of the cluster to its Service.",
+				Description: "ModelBoxIngress is the Ingress of a box, which routes HTTP from outside of the cluster to its Service.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"hosts": {
@@ -1794,11 +1804,68 @@ func schema_pkg_apis_model_v1_ModelBoxIngress(ref common.ReferenceCallback) comm
 							},
 						},
 					},
+					"paths": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "paths are further paths, each with the port that its requests go to. All hosts have them. Defaults to none.\n\nExample: [{path: /metrics, port: metrics}]",
+							MaxItems:    ptr.To[int64](64),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.ModelBoxIngressPath{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxIngressTLS{}.OpenAPIModelName(), intstr.IntOrString{}.OpenAPIModelName()},
+			v1.ModelBoxIngressPath{}.OpenAPIModelName(), v1.ModelBoxIngressTLS{}.OpenAPIModelName(), intstr.IntOrString{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxIngressPath(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxIngressPath is a path of an Ingress and the port that its requests go to.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "path is the path that requests must match. It begins with \"/\" unless pathType is \"ImplementationSpecific\". Required.\n\nExample: /metrics",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"pathType": {
+						SchemaProps: spec.SchemaProps{
+							Description: "pathType is the type of path: \"Prefix\" matches paths that begin with the elements of path, \"Exact\" matches only path, and \"ImplementationSpecific\" depends on the class. Defaults to \"Prefix\".\n\nExample: Exact\n\nPossible enum values:\n - `\"Exact\"` matches the URL path exactly and with case sensitivity.\n - `\"ImplementationSpecific\"` matching is up to the IngressClass. Implementations can treat this as a separate PathType or treat it identically to Prefix or Exact path types.\n - `\"Prefix\"` matches based on a URL path prefix split by '/'. Matching is case sensitive and done on a path element by element basis. A path element refers to the list of labels in the path split by the '/' separator. A request is a match for path p if every p is an element-wise prefix of p of the request path. Note that if the last element of the path is a substring of the last element in request path, it is not a match (e.g. /foo/bar matches /foo/bar/baz, but does not match /foo/barbaz). If multiple matching paths exist in an Ingress spec, the longest matching path is given priority. Examples: - /foo/bar does not match requests to /foo/barbaz - /foo/bar matches request to /foo/bar and /foo/bar/baz - /foo and /foo/ both match requests to /foo and /foo/. If both paths are present in an Ingress spec, the longest matching path (/foo/) is given priority.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Exact", "ImplementationSpecific", "Prefix"},
+						},
+					},
+					"port": {
+						SchemaProps: spec.SchemaProps{
+							Description: "port is the number or the name of one of spec.ports with protocol TCP. Defaults to the first such port. The default is not stored.\n\nExample: metrics",
+							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"path"},
+			},
+		},
+		Dependencies: []string{
+			intstr.IntOrString{}.OpenAPIModelName()},
 	}
 }
 
@@ -3223,7 +3290,7 @@ func schema_pkg_apis_model_v1_ModelBoxRoute(ref common.ReferenceCallback) common
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ModelBoxRoute is the HTTPRoute of a box, which leads HTTP from the Gateways that it names to the Service.",
+				Description: "ModelBoxRoute is the HTTPRoute of a box, which routes HTTP from Gateways to the Service of the box.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"parentRefs": {
@@ -3286,12 +3353,31 @@ func schema_pkg_apis_model_v1_ModelBoxRoute(ref common.ReferenceCallback) common
 							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
 						},
 					},
+					"rules": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "rules are the rules of the HTTPRoute, as in gateway.networking.k8s.io/v1, instead of the rule that path, pathType and port describe. A route with rules cannot have these fields. Defaults to none.\n\nExample: [{matches: [{path: /old}], requestRedirect: {path: {replacePrefixMatch: /new}}}, {timeouts: {request: 10s}}]",
+							MaxItems:    ptr.To[int64](16),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.RouteRule{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"parentRefs"},
 			},
 		},
 		Dependencies: []string{
-			v1.RouteParentReference{}.OpenAPIModelName(), intstr.IntOrString{}.OpenAPIModelName()},
+			v1.RouteParentReference{}.OpenAPIModelName(), v1.RouteRule{}.OpenAPIModelName(), intstr.IntOrString{}.OpenAPIModelName()},
 	}
 }
 
@@ -5549,6 +5635,196 @@ func schema_pkg_apis_model_v1_RollingUpdate(ref common.ReferenceCallback) common
 	})
 }
 
+func schema_pkg_apis_model_v1_RouteHeader(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteHeader is a header with its value.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is the name of the header. Required.\n\nExample: vary",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"value": {
+						SchemaProps: spec.SchemaProps{
+							Description: "value is the value of the header. Required.\n\nExample: accept-language",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "value"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_RouteHeaderModifier(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteHeaderModifier changes the headers of requests or responses. A name may be in only one of the lists.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"set": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "set are headers that replace headers with the same name. Defaults to none.\n\nExample: [{name: x-forwarded-prefix, value: /api}]",
+							MaxItems:    ptr.To[int64](16),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.RouteHeader{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"add": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "add are headers that are added to headers with the same name. Defaults to none.\n\nExample: [{name: vary, value: accept-language}]",
+							MaxItems:    ptr.To[int64](16),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.RouteHeader{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"remove": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "remove are the names of headers that are removed. Defaults to none.\n\nExample: [x-debug]",
+							MaxItems:    ptr.To[int64](16),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.RouteHeader{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_RouteMatch(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteMatch has the conditions that a request must meet.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "path is the path of the requests. It begins with \"/\". Defaults to \"/\".\n\nExample: /api",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"pathType": {
+						SchemaProps: spec.SchemaProps{
+							Description: "pathType is the type of path: \"Prefix\" matches paths that begin with the elements of path, and \"Exact\" matches only path. Defaults to \"Prefix\".\n\nExample: Exact\n\nPossible enum values:\n - `\"Exact\"` matches the URL path exactly and with case sensitivity.\n - `\"ImplementationSpecific\"` matching is up to the IngressClass. Implementations can treat this as a separate PathType or treat it identically to Prefix or Exact path types.\n - `\"Prefix\"` matches based on a URL path prefix split by '/'. Matching is case sensitive and done on a path element by element basis. A path element refers to the list of labels in the path split by the '/' separator. A request is a match for path p if every p is an element-wise prefix of p of the request path. Note that if the last element of the path is a substring of the last element in request path, it is not a match (e.g. /foo/bar matches /foo/bar/baz, but does not match /foo/barbaz). If multiple matching paths exist in an Ingress spec, the longest matching path is given priority. Examples: - /foo/bar does not match requests to /foo/barbaz - /foo/bar matches request to /foo/bar and /foo/bar/baz - /foo and /foo/ both match requests to /foo and /foo/. If both paths are present in an Ingress spec, the longest matching path (/foo/) is given priority.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Exact", "ImplementationSpecific", "Prefix"},
+						},
+					},
+					"method": {
+						SchemaProps: spec.SchemaProps{
+							Description: "method is the HTTP method of the requests, in upper case. Defaults to none, which means any method.\n\nExample: GET",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"headers": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "headers are headers that the requests must have. Defaults to none.\n\nExample: [{name: x-version, value: beta}]",
+							MaxItems:    ptr.To[int64](16),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.RouteValueMatch{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"queryParams": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "queryParams are query parameters that the requests must have. Defaults to none.\n\nExample: [{name: version, value: beta}]",
+							MaxItems:    ptr.To[int64](16),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.RouteValueMatch{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.RouteValueMatch{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_apis_model_v1_RouteParentReference(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -5601,6 +5877,244 @@ func schema_pkg_apis_model_v1_RouteParentReference(ref common.ReferenceCallback)
 					},
 				},
 				Required: []string{"name"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_RoutePathModifier(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RoutePathModifier is a new path. It has exactly one of the fields.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"replaceFullPath": {
+						SchemaProps: spec.SchemaProps{
+							Description: "replaceFullPath replaces the whole path. Defaults to none.\n\nExample: /closed",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"replacePrefixMatch": {
+						SchemaProps: spec.SchemaProps{
+							Description: "replacePrefixMatch replaces the prefix that the request matches. The rule must have exactly one match, with pathType \"Prefix\". Defaults to none.\n\nExample: /v2",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_RouteRequestRedirect(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteRequestRedirect is a redirect of requests. All other parts of the URL stay as in the request.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"scheme": {
+						SchemaProps: spec.SchemaProps{
+							Description: "scheme is the scheme of the URL in the redirect, \"http\" or \"https\". Defaults to the scheme of the request.\n\nExample: https",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"hostname": {
+						SchemaProps: spec.SchemaProps{
+							Description: "hostname is the DNS name in the redirect, in lower case. Defaults to the host of the request.\n\nExample: www.example.com",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "path is the path in the redirect. Defaults to the path of the request.\n\nExample: {replaceFullPath: /closed}",
+							Ref:         ref(v1.RoutePathModifier{}.OpenAPIModelName()),
+						},
+					},
+					"port": {
+						SchemaProps: spec.SchemaProps{
+							Description: "port is the port number in the redirect. Defaults to the port of the scheme, or without a scheme to the port of the Gateway.\n\nExample: 8443",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"statusCode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "statusCode is the HTTP status code of the response: 301, 302, 303, 307 or 308. Defaults to 302.\n\nExample: 301",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.RoutePathModifier{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_RouteRule(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteRule is a rule of an HTTPRoute. Requests that match it go to the Service of the box, or are redirected.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"matches": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "matches are the requests of the rule: those that meet all conditions of at least one element. Defaults to all requests.\n\nExample: [{path: /api, method: GET}, {headers: [{name: x-version, value: beta}]}]",
+							MaxItems:    ptr.To[int64](64),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.RouteMatch{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"port": {
+						SchemaProps: spec.SchemaProps{
+							Description: "port is the number or the name of one of spec.ports with protocol TCP. Defaults to the first such port. The default is not stored.\n\nExample: http",
+							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
+						},
+					},
+					"requestHeaderModifier": {
+						SchemaProps: spec.SchemaProps{
+							Description: "requestHeaderModifier changes the headers of requests before the pods get them. Defaults to none.\n\nExample: {set: [{name: x-forwarded-prefix, value: /api}], remove: [x-debug]}",
+							Ref:         ref(v1.RouteHeaderModifier{}.OpenAPIModelName()),
+						},
+					},
+					"responseHeaderModifier": {
+						SchemaProps: spec.SchemaProps{
+							Description: "responseHeaderModifier changes the headers of responses before clients get them. Defaults to none.\n\nExample: {set: [{name: strict-transport-security, value: max-age=31536000}]}",
+							Ref:         ref(v1.RouteHeaderModifier{}.OpenAPIModelName()),
+						},
+					},
+					"requestRedirect": {
+						SchemaProps: spec.SchemaProps{
+							Description: "requestRedirect answers requests with a redirect. The pods do not get the requests. It cannot be specified together with port and urlRewrite. Defaults to none.\n\nExample: {scheme: https, statusCode: 301}",
+							Ref:         ref(v1.RouteRequestRedirect{}.OpenAPIModelName()),
+						},
+					},
+					"urlRewrite": {
+						SchemaProps: spec.SchemaProps{
+							Description: "urlRewrite changes the host and the path of requests before the pods get them. Defaults to none.\n\nExample: {path: {replacePrefixMatch: /}}",
+							Ref:         ref(v1.RouteURLRewrite{}.OpenAPIModelName()),
+						},
+					},
+					"timeouts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "timeouts are the timeouts of requests. Defaults to none, which means the timeouts of the Gateway.\n\nExample: {request: 10s}",
+							Ref:         ref(v1.RouteTimeouts{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.RouteHeaderModifier{}.OpenAPIModelName(), v1.RouteMatch{}.OpenAPIModelName(), v1.RouteRequestRedirect{}.OpenAPIModelName(), v1.RouteTimeouts{}.OpenAPIModelName(), v1.RouteURLRewrite{}.OpenAPIModelName(), intstr.IntOrString{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_RouteTimeouts(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteTimeouts are durations with the units \"h\", \"m\", \"s\" and \"ms\". \"0s\" turns a timeout off.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"request": {
+						SchemaProps: spec.SchemaProps{
+							Description: "request is the time for a whole request, such as \"10s\" or \"500ms\". Defaults to the timeout of the Gateway.\n\nExample: 10s",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"backendRequest": {
+						SchemaProps: spec.SchemaProps{
+							Description: "backendRequest is the time for one request from the Gateway to a pod, at most request. A Gateway that tries again sends several of them. Defaults to the timeout of the Gateway.\n\nExample: 2s",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_RouteURLRewrite(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteURLRewrite changes the URL of requests before the pods get them.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"hostname": {
+						SchemaProps: spec.SchemaProps{
+							Description: "hostname is the DNS name that replaces the host of the request, in lower case. Defaults to the host of the request.\n\nExample: shop.internal",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "path is the new path. Defaults to the path of the request.\n\nExample: {replacePrefixMatch: /}",
+							Ref:         ref(v1.RoutePathModifier{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.RoutePathModifier{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_RouteValueMatch(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "RouteValueMatch is a header or a query parameter that a request must have.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is the name of the header, in any case, or of the query parameter. Required.\n\nExample: x-version",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"value": {
+						SchemaProps: spec.SchemaProps{
+							Description: "value is the value that the request must have. Required.\n\nExample: beta",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Description: "type is \"Exact\", or \"RegularExpression\" with the syntax of the Gateway. Defaults to \"Exact\".\n\nExample: RegularExpression",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "value"},
 			},
 		},
 	}

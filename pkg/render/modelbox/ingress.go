@@ -4,9 +4,10 @@
 package modelbox
 
 import (
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	applynetworkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
@@ -37,18 +38,25 @@ func ingress(box *modelv1.ModelBox) *applynetworkingv1.IngressApplyConfiguration
 		WithSpec(spec)
 }
 
-// ingressRule returns a rule that routes the path to the Service. It selects the port by number, because the only port of a Service
-// has no name.
+// ingressRule returns a rule that routes the paths to the Service.
 func ingressRule(box *modelv1.ModelBox) *applynetworkingv1.IngressRuleApplyConfiguration {
 	options := box.Spec.Ingress
-	port := helper.HTTPPort(box.Spec.Ports, options.Port)
+	rule := applynetworkingv1.HTTPIngressRuleValue().WithPaths(ingressPath(box, options.Path, options.PathType, options.Port))
+	for i := range options.Paths {
+		path := &options.Paths[i]
+		rule.WithPaths(ingressPath(box, path.Path, path.PathType, path.Port))
+	}
+	return applynetworkingv1.IngressRule().WithHTTP(rule)
+}
+
+func ingressPath(box *modelv1.ModelBox, value string, pathType networkingv1.PathType, port *intstr.IntOrString) *applynetworkingv1.HTTPIngressPathApplyConfiguration {
 	path := applynetworkingv1.HTTPIngressPath().
-		WithPathType(options.PathType).
+		WithPathType(pathType).
 		WithBackend(applynetworkingv1.IngressBackend().WithService(applynetworkingv1.IngressServiceBackend().
 			WithName(box.Name).
-			WithPort(applynetworkingv1.ServiceBackendPort().WithNumber(port.Port))))
-	if options.Path != "" {
-		path.WithPath(options.Path)
+			WithPort(applynetworkingv1.ServiceBackendPort().WithNumber(httpPort(box, port)))))
+	if value != "" {
+		path.WithPath(value)
 	}
-	return applynetworkingv1.IngressRule().WithHTTP(applynetworkingv1.HTTPIngressRuleValue().WithPaths(path))
+	return path
 }

@@ -6,20 +6,21 @@ package modelbox
 import (
 	"cmp"
 
-	networkingv1 "k8s.io/api/networking/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	applygatewayv1 "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-// httpRoute returns the HTTPRoute of a box, with one rule. Like an Ingress, it does not have the annotations of all children.
+// httpRoute returns the HTTPRoute of a box. Like an Ingress, it does not have the annotations of all children.
 // candidateWeight is the percentage of the traffic for the candidate.
 func httpRoute(box *modelv1.ModelBox, candidateWeight int32) *applygatewayv1.HTTPRouteApplyConfiguration {
 	options := box.Spec.Route
-	spec := applygatewayv1.HTTPRouteSpec().WithRules(httpRouteRule(box, candidateWeight))
+	spec := applygatewayv1.HTTPRouteSpec()
+	for _, rule := range routeRules(options) {
+		spec.WithRules(httpRouteRule(box, &rule, candidateWeight))
+	}
 	for i := range options.ParentRefs {
 		spec.WithParentRefs(parentReference(&options.ParentRefs[i]))
 	}
@@ -48,31 +49,4 @@ func parentReference(parent *modelv1.RouteParentReference) *applygatewayv1.Paren
 		reference.WithPort(*parent.Port)
 	}
 	return reference
-}
-
-func httpRouteRule(box *modelv1.ModelBox, candidateWeight int32) *applygatewayv1.HTTPRouteRuleApplyConfiguration {
-	options := box.Spec.Route
-	pathType := gatewayv1.PathMatchPathPrefix
-	if options.PathType == networkingv1.PathTypeExact {
-		pathType = gatewayv1.PathMatchExact
-	}
-	port := helper.HTTPPort(box.Spec.Ports, options.Port).Port
-	rule := applygatewayv1.HTTPRouteRule().
-		WithMatches(applygatewayv1.HTTPRouteMatch().
-			WithPath(applygatewayv1.HTTPPathMatch().WithType(pathType).WithValue(options.Path)))
-	if candidateWeight == 0 {
-		return rule.WithBackendRefs(backend(box.Name, port, 1))
-	}
-	return rule.WithBackendRefs(
-		backend(box.Name, port, 100-candidateWeight),
-		backend(helper.CandidateName(box.Name), port, candidateWeight))
-}
-
-// backend is a Service that gets its share of the sum of all weights.
-func backend(service string, port, weight int32) *applygatewayv1.HTTPBackendRefApplyConfiguration {
-	return applygatewayv1.HTTPBackendRef().
-		WithKind("Service").
-		WithName(gatewayv1.ObjectName(service)).
-		WithPort(port).
-		WithWeight(weight)
 }

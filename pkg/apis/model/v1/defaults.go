@@ -5,6 +5,7 @@ package v1
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +22,9 @@ const (
 	DefaultMinReadySeconds = int32(3)
 	DefaultCheckInterval   = "30s"
 )
+
+// defaultPath is the path of an Ingress and of a route without rules. With path type "Prefix", it matches all requests.
+const defaultPath = "/"
 
 // DefaultProgressDeadlineSeconds is what spec.progressDeadlineSeconds is taken for where it is not given, and
 // DefaultMaxRestarts is the default of spec.rollout.maxRestarts.
@@ -183,22 +187,64 @@ func setAutoscalingDefaults(spec *ModelBoxSpec) {
 	}
 }
 
-// setExposureDefaults leads every path to the box. Which of its ports that is follows the ports, and is left alone.
+// setExposureDefaults routes all paths to the box. Ports have no default, because it follows the ports of the box.
 func setExposureDefaults(spec *ModelBoxSpec) {
 	if ingress := spec.Ingress; ingress != nil {
 		setPathDefaults(&ingress.Path, &ingress.PathType)
+		for i := range ingress.Paths {
+			setPathTypeDefault(&ingress.Paths[i].PathType)
+		}
 	}
 	if route := spec.Route; route != nil {
+		setRouteDefaults(route)
+	}
+}
+
+// setRouteDefaults removes the default path from a route with rules, which cannot have both. So a patch can add rules to a stored
+// route.
+func setRouteDefaults(route *ModelBoxRoute) {
+	if len(route.Rules) == 0 {
 		setPathDefaults(&route.Path, &route.PathType)
+		return
+	}
+	if route.Path == defaultPath && route.PathType == networkingv1.PathTypePrefix {
+		route.Path, route.PathType = "", ""
+	}
+	for i := range route.Rules {
+		setRouteRuleDefaults(&route.Rules[i])
+	}
+}
+
+func setRouteRuleDefaults(rule *RouteRule) {
+	for i := range rule.Matches {
+		match := &rule.Matches[i]
+		setPathDefaults(&match.Path, &match.PathType)
+		setValueMatchDefaults(match.Headers)
+		setValueMatchDefaults(match.QueryParams)
+	}
+	if redirect := rule.RequestRedirect; redirect != nil && redirect.StatusCode == nil {
+		redirect.StatusCode = ptr.To[int32](http.StatusFound)
+	}
+}
+
+func setValueMatchDefaults(matches []RouteValueMatch) {
+	for i := range matches {
+		if matches[i].Type == "" {
+			matches[i].Type = RouteValueMatchExact
+		}
 	}
 }
 
 func setPathDefaults(path *string, pathType *networkingv1.PathType) {
+	setPathTypeDefault(pathType)
+	if *path == "" && *pathType != networkingv1.PathTypeImplementationSpecific {
+		*path = defaultPath
+	}
+}
+
+func setPathTypeDefault(pathType *networkingv1.PathType) {
 	if *pathType == "" {
 		*pathType = networkingv1.PathTypePrefix
-	}
-	if *path == "" && *pathType != networkingv1.PathTypeImplementationSpecific {
-		*path = "/"
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -54,6 +55,32 @@ func TestDefaults(t *testing.T) {
 		{"a container name stays", spec{Name: "app"}, func(s *spec) { s.Name = "app" }},
 		{"0 replicas stay 0", spec{Replicas: ptr.To[int32](0)}, func(s *spec) { s.Replicas = ptr.To[int32](0) }},
 		{"5 replicas stay 5", spec{Replicas: ptr.To[int32](5)}, func(s *spec) { s.Replicas = ptr.To[int32](5) }},
+		{"an Ingress and a route get all paths", spec{Ingress: &modelv1.ModelBoxIngress{}, Route: &modelv1.ModelBoxRoute{}}, func(s *spec) {
+			s.Ingress = &modelv1.ModelBoxIngress{Path: "/", PathType: networkingv1.PathTypePrefix}
+			s.Route = &modelv1.ModelBoxRoute{Path: "/", PathType: networkingv1.PathTypePrefix}
+		}},
+		{"a path that depends on the class stays empty", spec{Ingress: &modelv1.ModelBoxIngress{PathType: networkingv1.PathTypeImplementationSpecific}}, func(s *spec) {
+			s.Ingress = &modelv1.ModelBoxIngress{PathType: networkingv1.PathTypeImplementationSpecific}
+		}},
+		{"further paths are prefixes", spec{Ingress: &modelv1.ModelBoxIngress{Paths: []modelv1.ModelBoxIngressPath{{Path: "/a"}, {Path: "/b", PathType: networkingv1.PathTypeExact}}}}, func(s *spec) {
+			s.Ingress = &modelv1.ModelBoxIngress{Path: "/", PathType: networkingv1.PathTypePrefix, Paths: []modelv1.ModelBoxIngressPath{
+				{Path: "/a", PathType: networkingv1.PathTypePrefix}, {Path: "/b", PathType: networkingv1.PathTypeExact}}}
+		}},
+		{"rules have the defaults of their matches and redirects", spec{Route: &modelv1.ModelBoxRoute{Rules: []modelv1.RouteRule{
+			{}, {Matches: []modelv1.RouteMatch{{Headers: []modelv1.RouteValueMatch{{Name: "a", Value: "b"}}, QueryParams: []modelv1.RouteValueMatch{{Name: "c", Value: "d"}}}},
+				RequestRedirect: &modelv1.RouteRequestRedirect{Scheme: "https"}}}}}, func(s *spec) {
+			s.Route = &modelv1.ModelBoxRoute{Rules: []modelv1.RouteRule{{}, {
+				Matches: []modelv1.RouteMatch{{Path: "/", PathType: networkingv1.PathTypePrefix,
+					Headers:     []modelv1.RouteValueMatch{{Name: "a", Value: "b", Type: modelv1.RouteValueMatchExact}},
+					QueryParams: []modelv1.RouteValueMatch{{Name: "c", Value: "d", Type: modelv1.RouteValueMatchExact}}}},
+				RequestRedirect: &modelv1.RouteRequestRedirect{Scheme: "https", StatusCode: ptr.To[int32](302)}}}}
+		}},
+		{"the default path of a route goes when rules come", spec{Route: &modelv1.ModelBoxRoute{Path: "/", PathType: networkingv1.PathTypePrefix, Rules: []modelv1.RouteRule{{}}}}, func(s *spec) {
+			s.Route = &modelv1.ModelBoxRoute{Rules: []modelv1.RouteRule{{}}}
+		}},
+		{"another path of a route with rules stays, and is refused", spec{Route: &modelv1.ModelBoxRoute{Path: "/a", Rules: []modelv1.RouteRule{{}}}}, func(s *spec) {
+			s.Route = &modelv1.ModelBoxRoute{Path: "/a", Rules: []modelv1.RouteRule{{}}}
+		}},
 		{"an autoscaler has 1 pod at least", spec{Autoscaling: &modelv1.ModelBoxAutoscaling{MaxReplicas: 5}},
 			func(s *spec) {
 				s.Autoscaling = &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To[int32](1), MaxReplicas: 5}

@@ -216,6 +216,16 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*ModelBoxIngressPath)(nil), (*model.ModelBoxIngressPath)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_ModelBoxIngressPath_To_model_ModelBoxIngressPath(a.(*ModelBoxIngressPath), b.(*model.ModelBoxIngressPath), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.ModelBoxIngressPath)(nil), (*ModelBoxIngressPath)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_ModelBoxIngressPath_To_v1_ModelBoxIngressPath(a.(*model.ModelBoxIngressPath), b.(*ModelBoxIngressPath), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddGeneratedConversionFunc((*ModelBoxIngressTLS)(nil), (*model.ModelBoxIngressTLS)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_v1_ModelBoxIngressTLS_To_model_ModelBoxIngressTLS(a.(*ModelBoxIngressTLS), b.(*model.ModelBoxIngressTLS), scope)
 	}); err != nil {
@@ -706,6 +716,36 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.AddGeneratedConversionFunc((*RouteHeader)(nil), (*model.RouteHeader)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_RouteHeader_To_model_RouteHeader(a.(*RouteHeader), b.(*model.RouteHeader), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.RouteHeader)(nil), (*RouteHeader)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_RouteHeader_To_v1_RouteHeader(a.(*model.RouteHeader), b.(*RouteHeader), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*RouteHeaderModifier)(nil), (*model.RouteHeaderModifier)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_RouteHeaderModifier_To_model_RouteHeaderModifier(a.(*RouteHeaderModifier), b.(*model.RouteHeaderModifier), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.RouteHeaderModifier)(nil), (*RouteHeaderModifier)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_RouteHeaderModifier_To_v1_RouteHeaderModifier(a.(*model.RouteHeaderModifier), b.(*RouteHeaderModifier), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*RouteMatch)(nil), (*model.RouteMatch)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_RouteMatch_To_model_RouteMatch(a.(*RouteMatch), b.(*model.RouteMatch), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.RouteMatch)(nil), (*RouteMatch)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_RouteMatch_To_v1_RouteMatch(a.(*model.RouteMatch), b.(*RouteMatch), scope)
+	}); err != nil {
+		return err
+	}
 	if err := s.AddGeneratedConversionFunc((*RouteParentReference)(nil), (*model.RouteParentReference)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_v1_RouteParentReference_To_model_RouteParentReference(a.(*RouteParentReference), b.(*model.RouteParentReference), scope)
 	}); err != nil {
@@ -713,6 +753,66 @@ func RegisterConversions(s *runtime.Scheme) error {
 	}
 	if err := s.AddGeneratedConversionFunc((*model.RouteParentReference)(nil), (*RouteParentReference)(nil), func(a, b interface{}, scope conversion.Scope) error {
 		return Convert_model_RouteParentReference_To_v1_RouteParentReference(a.(*model.RouteParentReference), b.(*RouteParentReference), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*RoutePathModifier)(nil), (*model.RoutePathModifier)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_RoutePathModifier_To_model_RoutePathModifier(a.(*RoutePathModifier), b.(*model.RoutePathModifier), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.RoutePathModifier)(nil), (*RoutePathModifier)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_RoutePathModifier_To_v1_RoutePathModifier(a.(*model.RoutePathModifier), b.(*RoutePathModifier), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*RouteRequestRedirect)(nil), (*model.RouteRequestRedirect)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_RouteRequestRedirect_To_model_RouteRequestRedirect(a.(*RouteRequestRedirect), b.(*model.RouteRequestRedirect), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.RouteRequestRedirect)(nil), (*RouteRequestRedirect)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_RouteRequestRedirect_To_v1_RouteRequestRedirect(a.(*model.RouteRequestRedirect), b.(*RouteRequestRedirect), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*RouteRule)(nil), (*model.RouteRule)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_RouteRule_To_model_RouteRule(a.(*RouteRule), b.(*model.RouteRule), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.RouteRule)(nil), (*RouteRule)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_RouteRule_To_v1_RouteRule(a.(*model.RouteRule), b.(*RouteRule), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*RouteTimeouts)(nil), (*model.RouteTimeouts)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_RouteTimeouts_To_model_RouteTimeouts(a.(*RouteTimeouts), b.(*model.RouteTimeouts), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.RouteTimeouts)(nil), (*RouteTimeouts)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_RouteTimeouts_To_v1_RouteTimeouts(a.(*model.RouteTimeouts), b.(*RouteTimeouts), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*RouteURLRewrite)(nil), (*model.RouteURLRewrite)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_RouteURLRewrite_To_model_RouteURLRewrite(a.(*RouteURLRewrite), b.(*model.RouteURLRewrite), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.RouteURLRewrite)(nil), (*RouteURLRewrite)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_RouteURLRewrite_To_v1_RouteURLRewrite(a.(*model.RouteURLRewrite), b.(*RouteURLRewrite), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*RouteValueMatch)(nil), (*model.RouteValueMatch)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_v1_RouteValueMatch_To_model_RouteValueMatch(a.(*RouteValueMatch), b.(*model.RouteValueMatch), scope)
+	}); err != nil {
+		return err
+	}
+	if err := s.AddGeneratedConversionFunc((*model.RouteValueMatch)(nil), (*RouteValueMatch)(nil), func(a, b interface{}, scope conversion.Scope) error {
+		return Convert_model_RouteValueMatch_To_v1_RouteValueMatch(a.(*model.RouteValueMatch), b.(*RouteValueMatch), scope)
 	}); err != nil {
 		return err
 	}
@@ -1304,6 +1404,26 @@ func autoConvert_model_ModelBoxIngress_To_v1_ModelBoxIngress(in *model.ModelBoxI
 // Convert_model_ModelBoxIngress_To_v1_ModelBoxIngress is an autogenerated conversion function.
 func Convert_model_ModelBoxIngress_To_v1_ModelBoxIngress(in *model.ModelBoxIngress, out *ModelBoxIngress, s conversion.Scope) error {
 	return autoConvert_model_ModelBoxIngress_To_v1_ModelBoxIngress(in, out, s)
+}
+
+func autoConvert_v1_ModelBoxIngressPath_To_model_ModelBoxIngressPath(in *ModelBoxIngressPath, out *model.ModelBoxIngressPath, s conversion.Scope) error {
+	*out = *(*model.ModelBoxIngressPath)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_ModelBoxIngressPath_To_model_ModelBoxIngressPath is an autogenerated conversion function.
+func Convert_v1_ModelBoxIngressPath_To_model_ModelBoxIngressPath(in *ModelBoxIngressPath, out *model.ModelBoxIngressPath, s conversion.Scope) error {
+	return autoConvert_v1_ModelBoxIngressPath_To_model_ModelBoxIngressPath(in, out, s)
+}
+
+func autoConvert_model_ModelBoxIngressPath_To_v1_ModelBoxIngressPath(in *model.ModelBoxIngressPath, out *ModelBoxIngressPath, s conversion.Scope) error {
+	*out = *(*ModelBoxIngressPath)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_ModelBoxIngressPath_To_v1_ModelBoxIngressPath is an autogenerated conversion function.
+func Convert_model_ModelBoxIngressPath_To_v1_ModelBoxIngressPath(in *model.ModelBoxIngressPath, out *ModelBoxIngressPath, s conversion.Scope) error {
+	return autoConvert_model_ModelBoxIngressPath_To_v1_ModelBoxIngressPath(in, out, s)
 }
 
 func autoConvert_v1_ModelBoxIngressTLS_To_model_ModelBoxIngressTLS(in *ModelBoxIngressTLS, out *model.ModelBoxIngressTLS, s conversion.Scope) error {
@@ -2690,6 +2810,66 @@ func Convert_model_RollingUpdate_To_v1_RollingUpdate(in *model.RollingUpdate, ou
 	return autoConvert_model_RollingUpdate_To_v1_RollingUpdate(in, out, s)
 }
 
+func autoConvert_v1_RouteHeader_To_model_RouteHeader(in *RouteHeader, out *model.RouteHeader, s conversion.Scope) error {
+	*out = *(*model.RouteHeader)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_RouteHeader_To_model_RouteHeader is an autogenerated conversion function.
+func Convert_v1_RouteHeader_To_model_RouteHeader(in *RouteHeader, out *model.RouteHeader, s conversion.Scope) error {
+	return autoConvert_v1_RouteHeader_To_model_RouteHeader(in, out, s)
+}
+
+func autoConvert_model_RouteHeader_To_v1_RouteHeader(in *model.RouteHeader, out *RouteHeader, s conversion.Scope) error {
+	*out = *(*RouteHeader)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_RouteHeader_To_v1_RouteHeader is an autogenerated conversion function.
+func Convert_model_RouteHeader_To_v1_RouteHeader(in *model.RouteHeader, out *RouteHeader, s conversion.Scope) error {
+	return autoConvert_model_RouteHeader_To_v1_RouteHeader(in, out, s)
+}
+
+func autoConvert_v1_RouteHeaderModifier_To_model_RouteHeaderModifier(in *RouteHeaderModifier, out *model.RouteHeaderModifier, s conversion.Scope) error {
+	*out = *(*model.RouteHeaderModifier)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_RouteHeaderModifier_To_model_RouteHeaderModifier is an autogenerated conversion function.
+func Convert_v1_RouteHeaderModifier_To_model_RouteHeaderModifier(in *RouteHeaderModifier, out *model.RouteHeaderModifier, s conversion.Scope) error {
+	return autoConvert_v1_RouteHeaderModifier_To_model_RouteHeaderModifier(in, out, s)
+}
+
+func autoConvert_model_RouteHeaderModifier_To_v1_RouteHeaderModifier(in *model.RouteHeaderModifier, out *RouteHeaderModifier, s conversion.Scope) error {
+	*out = *(*RouteHeaderModifier)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_RouteHeaderModifier_To_v1_RouteHeaderModifier is an autogenerated conversion function.
+func Convert_model_RouteHeaderModifier_To_v1_RouteHeaderModifier(in *model.RouteHeaderModifier, out *RouteHeaderModifier, s conversion.Scope) error {
+	return autoConvert_model_RouteHeaderModifier_To_v1_RouteHeaderModifier(in, out, s)
+}
+
+func autoConvert_v1_RouteMatch_To_model_RouteMatch(in *RouteMatch, out *model.RouteMatch, s conversion.Scope) error {
+	*out = *(*model.RouteMatch)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_RouteMatch_To_model_RouteMatch is an autogenerated conversion function.
+func Convert_v1_RouteMatch_To_model_RouteMatch(in *RouteMatch, out *model.RouteMatch, s conversion.Scope) error {
+	return autoConvert_v1_RouteMatch_To_model_RouteMatch(in, out, s)
+}
+
+func autoConvert_model_RouteMatch_To_v1_RouteMatch(in *model.RouteMatch, out *RouteMatch, s conversion.Scope) error {
+	*out = *(*RouteMatch)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_RouteMatch_To_v1_RouteMatch is an autogenerated conversion function.
+func Convert_model_RouteMatch_To_v1_RouteMatch(in *model.RouteMatch, out *RouteMatch, s conversion.Scope) error {
+	return autoConvert_model_RouteMatch_To_v1_RouteMatch(in, out, s)
+}
+
 func autoConvert_v1_RouteParentReference_To_model_RouteParentReference(in *RouteParentReference, out *model.RouteParentReference, s conversion.Scope) error {
 	*out = *(*model.RouteParentReference)(unsafe.Pointer(in))
 	return nil
@@ -2708,4 +2888,124 @@ func autoConvert_model_RouteParentReference_To_v1_RouteParentReference(in *model
 // Convert_model_RouteParentReference_To_v1_RouteParentReference is an autogenerated conversion function.
 func Convert_model_RouteParentReference_To_v1_RouteParentReference(in *model.RouteParentReference, out *RouteParentReference, s conversion.Scope) error {
 	return autoConvert_model_RouteParentReference_To_v1_RouteParentReference(in, out, s)
+}
+
+func autoConvert_v1_RoutePathModifier_To_model_RoutePathModifier(in *RoutePathModifier, out *model.RoutePathModifier, s conversion.Scope) error {
+	*out = *(*model.RoutePathModifier)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_RoutePathModifier_To_model_RoutePathModifier is an autogenerated conversion function.
+func Convert_v1_RoutePathModifier_To_model_RoutePathModifier(in *RoutePathModifier, out *model.RoutePathModifier, s conversion.Scope) error {
+	return autoConvert_v1_RoutePathModifier_To_model_RoutePathModifier(in, out, s)
+}
+
+func autoConvert_model_RoutePathModifier_To_v1_RoutePathModifier(in *model.RoutePathModifier, out *RoutePathModifier, s conversion.Scope) error {
+	*out = *(*RoutePathModifier)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_RoutePathModifier_To_v1_RoutePathModifier is an autogenerated conversion function.
+func Convert_model_RoutePathModifier_To_v1_RoutePathModifier(in *model.RoutePathModifier, out *RoutePathModifier, s conversion.Scope) error {
+	return autoConvert_model_RoutePathModifier_To_v1_RoutePathModifier(in, out, s)
+}
+
+func autoConvert_v1_RouteRequestRedirect_To_model_RouteRequestRedirect(in *RouteRequestRedirect, out *model.RouteRequestRedirect, s conversion.Scope) error {
+	*out = *(*model.RouteRequestRedirect)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_RouteRequestRedirect_To_model_RouteRequestRedirect is an autogenerated conversion function.
+func Convert_v1_RouteRequestRedirect_To_model_RouteRequestRedirect(in *RouteRequestRedirect, out *model.RouteRequestRedirect, s conversion.Scope) error {
+	return autoConvert_v1_RouteRequestRedirect_To_model_RouteRequestRedirect(in, out, s)
+}
+
+func autoConvert_model_RouteRequestRedirect_To_v1_RouteRequestRedirect(in *model.RouteRequestRedirect, out *RouteRequestRedirect, s conversion.Scope) error {
+	*out = *(*RouteRequestRedirect)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_RouteRequestRedirect_To_v1_RouteRequestRedirect is an autogenerated conversion function.
+func Convert_model_RouteRequestRedirect_To_v1_RouteRequestRedirect(in *model.RouteRequestRedirect, out *RouteRequestRedirect, s conversion.Scope) error {
+	return autoConvert_model_RouteRequestRedirect_To_v1_RouteRequestRedirect(in, out, s)
+}
+
+func autoConvert_v1_RouteRule_To_model_RouteRule(in *RouteRule, out *model.RouteRule, s conversion.Scope) error {
+	*out = *(*model.RouteRule)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_RouteRule_To_model_RouteRule is an autogenerated conversion function.
+func Convert_v1_RouteRule_To_model_RouteRule(in *RouteRule, out *model.RouteRule, s conversion.Scope) error {
+	return autoConvert_v1_RouteRule_To_model_RouteRule(in, out, s)
+}
+
+func autoConvert_model_RouteRule_To_v1_RouteRule(in *model.RouteRule, out *RouteRule, s conversion.Scope) error {
+	*out = *(*RouteRule)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_RouteRule_To_v1_RouteRule is an autogenerated conversion function.
+func Convert_model_RouteRule_To_v1_RouteRule(in *model.RouteRule, out *RouteRule, s conversion.Scope) error {
+	return autoConvert_model_RouteRule_To_v1_RouteRule(in, out, s)
+}
+
+func autoConvert_v1_RouteTimeouts_To_model_RouteTimeouts(in *RouteTimeouts, out *model.RouteTimeouts, s conversion.Scope) error {
+	*out = *(*model.RouteTimeouts)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_RouteTimeouts_To_model_RouteTimeouts is an autogenerated conversion function.
+func Convert_v1_RouteTimeouts_To_model_RouteTimeouts(in *RouteTimeouts, out *model.RouteTimeouts, s conversion.Scope) error {
+	return autoConvert_v1_RouteTimeouts_To_model_RouteTimeouts(in, out, s)
+}
+
+func autoConvert_model_RouteTimeouts_To_v1_RouteTimeouts(in *model.RouteTimeouts, out *RouteTimeouts, s conversion.Scope) error {
+	*out = *(*RouteTimeouts)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_RouteTimeouts_To_v1_RouteTimeouts is an autogenerated conversion function.
+func Convert_model_RouteTimeouts_To_v1_RouteTimeouts(in *model.RouteTimeouts, out *RouteTimeouts, s conversion.Scope) error {
+	return autoConvert_model_RouteTimeouts_To_v1_RouteTimeouts(in, out, s)
+}
+
+func autoConvert_v1_RouteURLRewrite_To_model_RouteURLRewrite(in *RouteURLRewrite, out *model.RouteURLRewrite, s conversion.Scope) error {
+	*out = *(*model.RouteURLRewrite)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_RouteURLRewrite_To_model_RouteURLRewrite is an autogenerated conversion function.
+func Convert_v1_RouteURLRewrite_To_model_RouteURLRewrite(in *RouteURLRewrite, out *model.RouteURLRewrite, s conversion.Scope) error {
+	return autoConvert_v1_RouteURLRewrite_To_model_RouteURLRewrite(in, out, s)
+}
+
+func autoConvert_model_RouteURLRewrite_To_v1_RouteURLRewrite(in *model.RouteURLRewrite, out *RouteURLRewrite, s conversion.Scope) error {
+	*out = *(*RouteURLRewrite)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_RouteURLRewrite_To_v1_RouteURLRewrite is an autogenerated conversion function.
+func Convert_model_RouteURLRewrite_To_v1_RouteURLRewrite(in *model.RouteURLRewrite, out *RouteURLRewrite, s conversion.Scope) error {
+	return autoConvert_model_RouteURLRewrite_To_v1_RouteURLRewrite(in, out, s)
+}
+
+func autoConvert_v1_RouteValueMatch_To_model_RouteValueMatch(in *RouteValueMatch, out *model.RouteValueMatch, s conversion.Scope) error {
+	*out = *(*model.RouteValueMatch)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_v1_RouteValueMatch_To_model_RouteValueMatch is an autogenerated conversion function.
+func Convert_v1_RouteValueMatch_To_model_RouteValueMatch(in *RouteValueMatch, out *model.RouteValueMatch, s conversion.Scope) error {
+	return autoConvert_v1_RouteValueMatch_To_model_RouteValueMatch(in, out, s)
+}
+
+func autoConvert_model_RouteValueMatch_To_v1_RouteValueMatch(in *model.RouteValueMatch, out *RouteValueMatch, s conversion.Scope) error {
+	*out = *(*RouteValueMatch)(unsafe.Pointer(in))
+	return nil
+}
+
+// Convert_model_RouteValueMatch_To_v1_RouteValueMatch is an autogenerated conversion function.
+func Convert_model_RouteValueMatch_To_v1_RouteValueMatch(in *model.RouteValueMatch, out *RouteValueMatch, s conversion.Scope) error {
+	return autoConvert_model_RouteValueMatch_To_v1_RouteValueMatch(in, out, s)
 }

@@ -104,6 +104,11 @@ func (in ModelBoxIngress) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxIngressPath) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxIngressPath"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxIngressTLS) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxIngressTLS"
 }
@@ -349,6 +354,51 @@ func (in RollingUpdate) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteHeader) OpenAPIModelName() string {
+	return "com.github.model.v1.RouteHeader"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteHeaderModifier) OpenAPIModelName() string {
+	return "com.github.model.v1.RouteHeaderModifier"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteMatch) OpenAPIModelName() string {
+	return "com.github.model.v1.RouteMatch"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in RouteParentReference) OpenAPIModelName() string {
 	return "com.github.model.v1.RouteParentReference"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RoutePathModifier) OpenAPIModelName() string {
+	return "com.github.model.v1.RoutePathModifier"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteRequestRedirect) OpenAPIModelName() string {
+	return "com.github.model.v1.RouteRequestRedirect"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteRule) OpenAPIModelName() string {
+	return "com.github.model.v1.RouteRule"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteTimeouts) OpenAPIModelName() string {
+	return "com.github.model.v1.RouteTimeouts"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteURLRewrite) OpenAPIModelName() string {
+	return "com.github.model.v1.RouteURLRewrite"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in RouteValueMatch) OpenAPIModelName() string {
+	return "com.github.model.v1.RouteValueMatch"
 }

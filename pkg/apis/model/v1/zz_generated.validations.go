@@ -1086,6 +1086,35 @@ func Validate_ModelBoxIngress(
 	}
 
 	// field ModelBoxIngress.Annotations has no validation
+
+	{ // field ModelBoxIngress.Paths
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []ModelBoxIngressPath,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxIngress) []ModelBoxIngressPath {
+				return oldObj.Paths
+			})
+		errs = append(errs, fn(fldPath.Child("paths"), obj.Paths, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 
@@ -1870,6 +1899,39 @@ func Validate_ModelBoxRoute(
 	// field ModelBoxRoute.Path has no validation
 	// field ModelBoxRoute.PathType has no validation
 	// field ModelBoxRoute.Port has no validation
+
+	{ // field ModelBoxRoute.Rules
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []RouteRule,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_RouteRule); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxRoute) []RouteRule {
+				return oldObj.Rules
+			})
+		errs = append(errs, fn(fldPath.Child("rules"), obj.Rules, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 
@@ -4422,6 +4484,168 @@ func Validate_RolloutType(
 	return errs
 }
 
+// Validate_RouteHeaderModifier validates an instance of RouteHeaderModifier according
+// to declarative validation rules in the API schema.
+func Validate_RouteHeaderModifier(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RouteHeaderModifier) (errs field.ErrorList) {
+
+	{ // field RouteHeaderModifier.Set
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []RouteHeader,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteHeaderModifier) []RouteHeader {
+				return oldObj.Set
+			})
+		errs = append(errs, fn(fldPath.Child("set"), obj.Set, oldVal, oldObj != nil)...)
+	}
+
+	{ // field RouteHeaderModifier.Add
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []RouteHeader,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteHeaderModifier) []RouteHeader {
+				return oldObj.Add
+			})
+		errs = append(errs, fn(fldPath.Child("add"), obj.Add, oldVal, oldObj != nil)...)
+	}
+
+	{ // field RouteHeaderModifier.Remove
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteHeaderModifier) []string {
+				return oldObj.Remove
+			})
+		errs = append(errs, fn(fldPath.Child("remove"), obj.Remove, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_RouteMatch validates an instance of RouteMatch according
+// to declarative validation rules in the API schema.
+func Validate_RouteMatch(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RouteMatch) (errs field.ErrorList) {
+
+	// field RouteMatch.Path has no validation
+	// field RouteMatch.PathType has no validation
+	// field RouteMatch.Method has no validation
+
+	{ // field RouteMatch.Headers
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []RouteValueMatch,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteMatch) []RouteValueMatch {
+				return oldObj.Headers
+			})
+		errs = append(errs, fn(fldPath.Child("headers"), obj.Headers, oldVal, oldObj != nil)...)
+	}
+
+	{ // field RouteMatch.QueryParams
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []RouteValueMatch,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteMatch) []RouteValueMatch {
+				return oldObj.QueryParams
+			})
+		errs = append(errs, fn(fldPath.Child("queryParams"), obj.QueryParams, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_RouteParentReference validates an instance of RouteParentReference according
 // to declarative validation rules in the API schema.
 func Validate_RouteParentReference(
@@ -4465,6 +4689,278 @@ func Validate_RouteParentReference(
 	// field RouteParentReference.Name has no validation
 	// field RouteParentReference.SectionName has no validation
 	// field RouteParentReference.Port has no validation
+	return errs
+}
+
+// Validate_RouteRequestRedirect validates an instance of RouteRequestRedirect according
+// to declarative validation rules in the API schema.
+func Validate_RouteRequestRedirect(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RouteRequestRedirect) (errs field.ErrorList) {
+
+	// field RouteRequestRedirect.Scheme has no validation
+	// field RouteRequestRedirect.Hostname has no validation
+
+	{ // field RouteRequestRedirect.Path
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RoutePathModifier,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteRequestRedirect) *RoutePathModifier {
+				return oldObj.Path
+			})
+		errs = append(errs, fn(fldPath.Child("path"), obj.Path, oldVal, oldObj != nil)...)
+	}
+
+	// field RouteRequestRedirect.Port has no validation
+	// field RouteRequestRedirect.StatusCode has no validation
+	return errs
+}
+
+// Validate_RouteRule validates an instance of RouteRule according
+// to declarative validation rules in the API schema.
+func Validate_RouteRule(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RouteRule) (errs field.ErrorList) {
+
+	{ // field RouteRule.Matches
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []RouteMatch,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_RouteMatch); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteRule) []RouteMatch {
+				return oldObj.Matches
+			})
+		errs = append(errs, fn(fldPath.Child("matches"), obj.Matches, oldVal, oldObj != nil)...)
+	}
+
+	// field RouteRule.Port has no validation
+
+	{ // field RouteRule.RequestHeaderModifier
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RouteHeaderModifier,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_RouteHeaderModifier(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteRule) *RouteHeaderModifier {
+				return oldObj.RequestHeaderModifier
+			})
+		errs = append(errs, fn(fldPath.Child("requestHeaderModifier"), obj.RequestHeaderModifier, oldVal, oldObj != nil)...)
+	}
+
+	{ // field RouteRule.ResponseHeaderModifier
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RouteHeaderModifier,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_RouteHeaderModifier(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteRule) *RouteHeaderModifier {
+				return oldObj.ResponseHeaderModifier
+			})
+		errs = append(errs, fn(fldPath.Child("responseHeaderModifier"), obj.ResponseHeaderModifier, oldVal, oldObj != nil)...)
+	}
+
+	{ // field RouteRule.RequestRedirect
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RouteRequestRedirect,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_RouteRequestRedirect(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteRule) *RouteRequestRedirect {
+				return oldObj.RequestRedirect
+			})
+		errs = append(errs, fn(fldPath.Child("requestRedirect"), obj.RequestRedirect, oldVal, oldObj != nil)...)
+	}
+
+	{ // field RouteRule.URLRewrite
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RouteURLRewrite,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_RouteURLRewrite(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteRule) *RouteURLRewrite {
+				return oldObj.URLRewrite
+			})
+		errs = append(errs, fn(fldPath.Child("urlRewrite"), obj.URLRewrite, oldVal, oldObj != nil)...)
+	}
+
+	{ // field RouteRule.Timeouts
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RouteTimeouts,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteRule) *RouteTimeouts {
+				return oldObj.Timeouts
+			})
+		errs = append(errs, fn(fldPath.Child("timeouts"), obj.Timeouts, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_RouteURLRewrite validates an instance of RouteURLRewrite according
+// to declarative validation rules in the API schema.
+func Validate_RouteURLRewrite(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *RouteURLRewrite) (errs field.ErrorList) {
+
+	// field RouteURLRewrite.Hostname has no validation
+
+	{ // field RouteURLRewrite.Path
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RoutePathModifier,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *RouteURLRewrite) *RoutePathModifier {
+				return oldObj.Path
+			})
+		errs = append(errs, fn(fldPath.Child("path"), obj.Path, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 

@@ -4,6 +4,7 @@
 package validation
 
 import (
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -25,10 +26,41 @@ func validateIngress(spec *model.ModelBoxSpec, specPath *field.Path) field.Error
 	}
 	errs = append(errs, corevalidation.ValidateIngressPathType(ingress.PathType, path.Child("pathType"))...)
 	errs = append(errs, corevalidation.ValidateIngressPath(ingress.Path, ingress.PathType, path.Child("path"))...)
+	errs = append(errs, validateIngressPaths(spec, specPath)...)
 	if ingress.ClassName != nil {
 		errs = append(errs, corevalidation.ValidateIngressClassName(*ingress.ClassName, path.Child("className"))...)
 	}
 	return append(errs, validateIngressAnnotations(ingress, path.Child("annotations"))...)
+}
+
+// validateIngressPaths requires that each path of an Ingress is there once, because the class would choose one of its ports.
+func validateIngressPaths(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorList {
+	type pathOfType struct {
+		path     string
+		pathType networkingv1.PathType
+	}
+	ingress, path := spec.Ingress, specPath.Child("ingress")
+	var errs field.ErrorList
+	seen := map[pathOfType]bool{{ingress.Path, ingress.PathType}: true}
+	for i := range validate.Each(ingress.Paths, &errs) {
+		element, elementPath := &ingress.Paths[i], path.Child("paths").Index(i)
+		errs = append(errs, validateHTTPPort(spec, element.Port, elementPath, specPath)...)
+		errs = append(errs, corevalidation.ValidateIngressPathType(element.PathType, elementPath.Child("pathType"))...)
+		errs = append(errs, validateIngressPath(element, elementPath.Child("path"))...)
+		key := pathOfType{element.Path, element.PathType}
+		if seen[key] {
+			errs = append(errs, field.Duplicate(elementPath.Child("path"), element.Path))
+		}
+		seen[key] = true
+	}
+	return errs
+}
+
+func validateIngressPath(element *model.ModelBoxIngressPath, path *field.Path) field.ErrorList {
+	if element.Path == "" {
+		return field.ErrorList{field.Required(path, "")}
+	}
+	return corevalidation.ValidateIngressPath(element.Path, element.PathType, path)
 }
 
 // validateIngressAnnotations also requires that the class in an annotation is the same as className.

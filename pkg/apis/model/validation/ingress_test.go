@@ -45,6 +45,17 @@ func TestIngress(t *testing.T) {
 		{"a path out of its folder is refused", ingress(ingressPath(networkingv1.PathTypePrefix, "/a/../b")), []string{"Invalid value: spec.ingress.path"}},
 		{"another path type is refused", ingress(ingressPath("Regex", "/")), []string{"Unsupported value: spec.ingress.pathType"}},
 
+		{"further paths are accepted", all(ports(servicePort("http", 80, 80), servicePort("metrics", 9090, 9090)), ingress(
+			furtherPath(networkingv1.PathTypePrefix, "/metrics", ptr.To(intstr.FromString("metrics"))), furtherPath(networkingv1.PathTypeExact, "/", nil))), nil},
+		{"a further path without a path is refused", ingress(furtherPath(networkingv1.PathTypePrefix, "", nil)), []string{"Required value: spec.ingress.paths[0].path"}},
+		{"a further path that is relative is refused", ingress(furtherPath(networkingv1.PathTypePrefix, "a", nil)), []string{"Invalid value: spec.ingress.paths[0].path"}},
+		{"another type of a further path is refused", ingress(furtherPath("Regex", "/a", nil)), []string{"Unsupported value: spec.ingress.paths[0].pathType"}},
+		{"a port of a further path that the box has not is refused", ingress(furtherPath(networkingv1.PathTypePrefix, "/a", ptr.To(intstr.FromInt32(81)))),
+			[]string{"Not found: spec.ingress.paths[0].port"}},
+		{"a path that comes twice is refused", ingress(furtherPath(networkingv1.PathTypePrefix, "/", nil)), []string{"Duplicate value: spec.ingress.paths[0].path"}},
+		{"a further path that comes twice is refused", ingress(furtherPath(networkingv1.PathTypePrefix, "/a", nil), furtherPath(networkingv1.PathTypePrefix, "/a", nil)),
+			[]string{"Duplicate value: spec.ingress.paths[1].path"}},
+
 		{"the number of a port is accepted", ingress(ingressPort(intstr.FromInt32(80))), nil},
 		{"the name of a port is accepted", ingress(ingressPort(intstr.FromString("http"))), nil},
 		{"the number of no port is refused", ingress(ingressPort(intstr.FromInt32(8080))), []string{"Not found: spec.ingress.port"}},
@@ -136,6 +147,14 @@ func TestLimitsOfIngressAndRoute(t *testing.T) {
 		{"more hosts than an Ingress may have", ingress(ingressHosts(hosts(65)...)), "[Too many: spec.ingress.hosts]"},
 		{"more hosts than a route may have", route(routeHosts(hosts(17)...)), "[Too many: spec.route.hosts]"},
 		{"more parents than a route may have", route(parents(make([]model.RouteParentReference, 33)...)), "[Too many: spec.route.parentRefs]"},
+		{"more paths than an Ingress may have", ingress(func(ingress *model.ModelBoxIngress) { ingress.Paths = make([]model.ModelBoxIngressPath, 65) }),
+			"[Too many: spec.ingress.paths]"},
+		{"more rules than a route may have", route(rules(make([]model.RouteRule, 17)...)), "[Too many: spec.route.rules]"},
+		{"more matches than a rule may have", route(rules(model.RouteRule{Matches: make([]model.RouteMatch, 65)})), "[Too many: spec.route.rules[0].matches]"},
+		{"more headers than a match may have", route(rules(model.RouteRule{Matches: []model.RouteMatch{{Headers: make([]model.RouteValueMatch, 17)}}})),
+			"[Too many: spec.route.rules[0].matches[0].headers]"},
+		{"more headers than a rule may add", route(rules(model.RouteRule{RequestHeaderModifier: &model.RouteHeaderModifier{Add: make([]model.RouteHeader, 17)}})),
+			"[Too many: spec.route.rules[0].requestHeaderModifier.add]"},
 		{"as many as there may be", all(ingress(ingressHosts(hosts(64)...)), route(routeHosts(hosts(16)...), parents(make([]model.RouteParentReference, 32)...))), "[]"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -162,6 +181,12 @@ func ingressHosts(hosts ...string) func(*model.ModelBoxIngress) {
 
 func ingressPath(pathType networkingv1.PathType, path string) func(*model.ModelBoxIngress) {
 	return func(ingress *model.ModelBoxIngress) { ingress.PathType, ingress.Path = pathType, path }
+}
+
+func furtherPath(pathType networkingv1.PathType, path string, port *intstr.IntOrString) func(*model.ModelBoxIngress) {
+	return func(ingress *model.ModelBoxIngress) {
+		ingress.Paths = append(ingress.Paths, model.ModelBoxIngressPath{Path: path, PathType: pathType, Port: port})
+	}
 }
 
 func ingressPort(port intstr.IntOrString) func(*model.ModelBoxIngress) {

@@ -51,6 +51,14 @@ const (
 	mustHavePortForHTTP = "must be the number or the name of one of `ports` with protocol TCP"
 	mustMatchClassName  = "must match `className` when both are specified"
 
+	mustNotUseWithRules          = "may not be specified together with rules: specify it in a rule"
+	mustNotUseWithRedirect       = "may not be specified together with requestRedirect: the pods do not get the requests"
+	mustHaveOnePrefix            = "may only be specified if the rule has exactly one match, with pathType 'Prefix'"
+	mustModifyHeader             = "must have at least one of set, add and remove"
+	mustRedirectElsewhere        = "must have at least one of scheme, hostname, path and port: a redirect to the same URL never ends"
+	mustBeRedirectCode           = "must be 301, 302, 303, 307 or 308"
+	mustNotHaveControlCharacters = "must not have control characters"
+
 	mustNotContainAllAddresses = "must not contain all addresses: the gateway must route to addresses outside the cidr"
 	mustNotBeDefaultRoute      = "must not contain all addresses: the default route of a pod belongs to the network of the cluster"
 	mustBeUnicast              = "must not be a loopback or multicast address"
@@ -215,6 +223,10 @@ func mustNotBeLessThanBefore(before int32) string {
 
 func mustHaveBothFamilies(policy corev1.IPFamilyPolicy) string {
 	return fmt.Sprintf("must have both families when `ipFamilyPolicy` is '%s', or none to let the cluster choose", policy)
+}
+
+func mustNotExceedRequest(request string) string {
+	return fmt.Sprintf("must not be longer than request, which is %s", request)
 }
 
 func mustHaveOwnSection(first *field.Path) string {

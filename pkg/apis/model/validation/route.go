@@ -39,9 +39,8 @@ func validateRoute(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorLi
 	}
 	return slices.Concat(
 		validateParentRefs(route.ParentRefs, path.Child("parentRefs")),
-		validateHTTPPort(spec, route.Port, path, specPath),
 		validateRouteHosts(route.Hosts, path.Child("hosts")),
-		validateRoutePath(route, path),
+		validateRouteRules(spec, specPath),
 	)
 }
 
@@ -57,19 +56,27 @@ func validateRouteHosts(hosts []string, path *field.Path) field.ErrorList {
 	return errs
 }
 
-func validateRoutePath(route *model.ModelBoxRoute, path *field.Path) field.ErrorList {
-	if !slices.Contains(routePathTypes, route.PathType) {
-		return field.ErrorList{field.NotSupported(path.Child("pathType"), route.PathType, routePathTypes)}
+// validateRoutePath validates the fields path and pathType below path.
+func validateRoutePath(value string, pathType networkingv1.PathType, path *field.Path) field.ErrorList {
+	if !slices.Contains(routePathTypes, pathType) {
+		return field.ErrorList{field.NotSupported(path.Child("pathType"), pathType, routePathTypes)}
 	}
 	path = path.Child("path")
-	if len(route.Path) > maxRoutePath {
-		return field.ErrorList{field.TooLong(path, route.Path, maxRoutePath)}
+	if len(value) > maxRoutePath {
+		return field.ErrorList{field.TooLong(path, value, maxRoutePath)}
 	}
-	errs := corevalidation.ValidateIngressPath(route.Path, route.PathType, path)
-	if len(errs) == 0 && !routePathPattern.MatchString(route.Path) {
-		errs = append(errs, field.Invalid(path, route.Path, validation.RegexError("must consist of characters of a path", routePathFormat, routePathExample)))
+	errs := corevalidation.ValidateIngressPath(value, pathType, path)
+	if len(errs) == 0 {
+		errs = validatePathCharacters(value, path)
 	}
 	return errs
+}
+
+func validatePathCharacters(value string, path *field.Path) field.ErrorList {
+	if routePathPattern.MatchString(value) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, value, validation.RegexError("must consist of characters of a path", routePathFormat, routePathExample))}
 }
 
 // validateParentRefs requires that references to the same object name different sections of it.

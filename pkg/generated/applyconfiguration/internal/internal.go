@@ -184,12 +184,31 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: pathType
       type:
         scalar: string
+    - name: paths
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.ModelBoxIngressPath
+          elementRelationship: atomic
     - name: port
       type:
         namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
     - name: tls
       type:
         namedType: com.github.model.v1.ModelBoxIngressTLS
+- name: com.github.model.v1.ModelBoxIngressPath
+  map:
+    fields:
+    - name: path
+      type:
+        scalar: string
+      default: ""
+    - name: pathType
+      type:
+        scalar: string
+    - name: port
+      type:
+        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
 - name: com.github.model.v1.ModelBoxIngressTLS
   map:
     fields:
@@ -497,6 +516,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: port
       type:
         namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+    - name: rules
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.RouteRule
+          elementRelationship: atomic
 - name: com.github.model.v1.ModelBoxService
   map:
     fields:
@@ -1199,6 +1224,70 @@ var schemaYAML = typed.YAMLObject(`types:
     elementType:
       namedType: __untyped_deduced_
     elementRelationship: separable
+- name: com.github.model.v1.RouteHeader
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: value
+      type:
+        scalar: string
+      default: ""
+- name: com.github.model.v1.RouteHeaderModifier
+  map:
+    fields:
+    - name: add
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.RouteHeader
+          elementRelationship: associative
+          keys:
+          - name
+    - name: remove
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: set
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.RouteHeader
+          elementRelationship: associative
+          keys:
+          - name
+- name: com.github.model.v1.RouteMatch
+  map:
+    fields:
+    - name: headers
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.RouteValueMatch
+          elementRelationship: associative
+          keys:
+          - name
+    - name: method
+      type:
+        scalar: string
+    - name: path
+      type:
+        scalar: string
+    - name: pathType
+      type:
+        scalar: string
+    - name: queryParams
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.RouteValueMatch
+          elementRelationship: associative
+          keys:
+          - name
 - name: com.github.model.v1.RouteParentReference
   map:
     fields:
@@ -1221,6 +1310,92 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: sectionName
       type:
         scalar: string
+- name: com.github.model.v1.RoutePathModifier
+  map:
+    fields:
+    - name: replaceFullPath
+      type:
+        scalar: string
+    - name: replacePrefixMatch
+      type:
+        scalar: string
+- name: com.github.model.v1.RouteRequestRedirect
+  map:
+    fields:
+    - name: hostname
+      type:
+        scalar: string
+    - name: path
+      type:
+        namedType: com.github.model.v1.RoutePathModifier
+    - name: port
+      type:
+        scalar: numeric
+    - name: scheme
+      type:
+        scalar: string
+    - name: statusCode
+      type:
+        scalar: numeric
+- name: com.github.model.v1.RouteRule
+  map:
+    fields:
+    - name: matches
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.RouteMatch
+          elementRelationship: atomic
+    - name: port
+      type:
+        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+    - name: requestHeaderModifier
+      type:
+        namedType: com.github.model.v1.RouteHeaderModifier
+    - name: requestRedirect
+      type:
+        namedType: com.github.model.v1.RouteRequestRedirect
+    - name: responseHeaderModifier
+      type:
+        namedType: com.github.model.v1.RouteHeaderModifier
+    - name: timeouts
+      type:
+        namedType: com.github.model.v1.RouteTimeouts
+    - name: urlRewrite
+      type:
+        namedType: com.github.model.v1.RouteURLRewrite
+- name: com.github.model.v1.RouteTimeouts
+  map:
+    fields:
+    - name: backendRequest
+      type:
+        scalar: string
+    - name: request
+      type:
+        scalar: string
+- name: com.github.model.v1.RouteURLRewrite
+  map:
+    fields:
+    - name: hostname
+      type:
+        scalar: string
+    - name: path
+      type:
+        namedType: com.github.model.v1.RoutePathModifier
+- name: com.github.model.v1.RouteValueMatch
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+      default: ""
+    - name: type
+      type:
+        scalar: string
+    - name: value
+      type:
+        scalar: string
+      default: ""
 - name: com.github.model.v1.ModelBox
   map:
     fields:

@@ -21,11 +21,15 @@ func expectValidIngress(t *testing.T, box *model.ModelBox, ingress *networkingv1
 	}
 	for _, rule := range ingress.Spec.Rules {
 		expectValidHost(t, rule.Host)
-		path := rule.HTTP.Paths[0]
-		if path.Path != "" && !strings.HasPrefix(path.Path, "/") || path.PathType == nil {
-			t.Errorf("the Ingress has the path %q of type %v", path.Path, path.PathType)
+		if len(rule.HTTP.Paths) == 0 {
+			t.Error("a rule of the Ingress has no paths")
 		}
-		expectPortOfBox(t, box, path.Backend.Service.Name, path.Backend.Service.Port.Number)
+		for _, path := range rule.HTTP.Paths {
+			if path.Path != "" && !strings.HasPrefix(path.Path, "/") || path.PathType == nil {
+				t.Errorf("the Ingress has the path %q of type %v", path.Path, path.PathType)
+			}
+			expectPortOfBox(t, box, path.Backend.Service.Name, path.Backend.Service.Port.Number)
+		}
 	}
 }
 
@@ -37,8 +41,17 @@ func expectValidRoute(t *testing.T, box *model.ModelBox, route *gatewayv1.HTTPRo
 	for _, host := range route.Spec.Hostnames {
 		expectValidHost(t, string(host))
 	}
-	backend := route.Spec.Rules[0].BackendRefs[0]
-	expectPortOfBox(t, box, string(backend.Name), *backend.Port)
+	if len(route.Spec.Rules) == 0 {
+		t.Error("the HTTPRoute has no rules")
+	}
+	for _, rule := range route.Spec.Rules {
+		if len(rule.Matches) == 0 {
+			t.Error("a rule of the HTTPRoute has no matches")
+		}
+		for _, backend := range rule.BackendRefs {
+			expectPortOfBox(t, box, string(backend.Name), *backend.Port)
+		}
+	}
 }
 
 func expectValidHost(t *testing.T, host string) {

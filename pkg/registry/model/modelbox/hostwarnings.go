@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
@@ -58,7 +59,8 @@ func (s Strategy) hostWarnings(ctx context.Context, box, old *model.ModelBox) []
 	return warnings
 }
 
-// hostsAndPaths returns the hosts and paths of the box, and the path of the field of each.
+// hostsAndPaths returns the hosts and paths of the box, and the path of the field of each. Rules of a route with more conditions do
+// not get all requests of a path.
 func hostsAndPaths(box *model.ModelBox) map[hostAndPath]*field.Path {
 	found := map[hostAndPath]*field.Path{}
 	add := func(of string, hosts []string, urlPath string, path *field.Path) {
@@ -70,12 +72,38 @@ func hostsAndPaths(box *model.ModelBox) map[hostAndPath]*field.Path {
 		}
 	}
 	if ingress := box.Spec.Ingress; ingress != nil {
-		add("ingress/"+ptr.Deref(ingress.ClassName, ""), ingress.Hosts, ingress.Path, field.NewPath("spec", "ingress"))
+		of, path := "ingress/"+ptr.Deref(ingress.ClassName, ""), field.NewPath("spec", "ingress")
+		add(of, ingress.Hosts, ingress.Path, path)
+		for i := range ingress.Paths {
+			add(of, ingress.Hosts, ingress.Paths[i].Path, path)
+		}
 	}
 	if route := box.Spec.Route; route != nil && len(route.Hosts) > 0 {
-		add("route", route.Hosts, route.Path, field.NewPath("spec", "route"))
+		for urlPath := range routePaths(route) {
+			add("route", route.Hosts, urlPath, field.NewPath("spec", "route"))
+		}
 	}
 	return found
+}
+
+// routePaths returns the paths of which a route gets all requests.
+func routePaths(route *model.ModelBoxRoute) sets.Set[string] {
+	if len(route.Rules) == 0 {
+		return sets.New(route.Path)
+	}
+	paths := sets.New[string]()
+	for i := range route.Rules {
+		rule := &route.Rules[i]
+		if len(rule.Matches) == 0 {
+			paths.Insert("/")
+		}
+		for j := range rule.Matches {
+			if match := &rule.Matches[j]; match.Method == "" && len(match.Headers) == 0 && len(match.QueryParams) == 0 {
+				paths.Insert(match.Path)
+			}
+		}
+	}
+	return paths
 }
 
 // ingressUpdateWarnings warns about an Ingress that loses its class. The cluster sets its default class on new Ingresses only.

@@ -24,6 +24,15 @@ func routes(path string, hosts ...string) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Route = &model.ModelBoxRoute{Hosts: hosts, Path: path} }
 }
 
+func furtherPath(path string) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Ingress.Paths = []model.ModelBoxIngressPath{{Path: path}} }
+}
+
+// matches gives the route one rule with these matches.
+func matches(matches ...model.RouteMatch) func(*model.ModelBox) {
+	return func(box *model.ModelBox) { box.Spec.Route.Rules = []model.RouteRule{{Matches: matches}} }
+}
+
 func ofClass(name string) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Ingress.ClassName = ptr.To(name) }
 }
@@ -49,6 +58,13 @@ func TestHostWarnings(t *testing.T) {
 			[]string{"spec.ingress: " + warn.AlreadyRequested("host * with path /", "ModelBox mail in namespace post")}},
 		{"the host of a route", []change{in("post"), routes("/", host)}, nil, []change{routes("/", host)},
 			[]string{"spec.route.hosts[0]: " + warn.AlreadyRequested("host web.example.com with path /", "ModelBox mail in namespace post")}},
+		{"a further path of an Ingress", []change{in("post"), leadsIn("/", host), furtherPath("/api")}, nil, []change{leadsIn("/api", host)},
+			[]string{"spec.ingress.hosts[0]: " + warn.AlreadyRequested("host web.example.com with path /api", "ModelBox mail in namespace post")}},
+		{"a rule of a route", []change{in("post"), routes("", host), matches(model.RouteMatch{Path: "/api"})}, nil, []change{routes("/api", host)},
+			[]string{"spec.route.hosts[0]: " + warn.AlreadyRequested("host web.example.com with path /api", "ModelBox mail in namespace post")}},
+		{"a rule for all requests", []change{in("post"), routes("/", host)}, nil, []change{routes("", host), matches()},
+			[]string{"spec.route.hosts[0]: " + warn.AlreadyRequested("host web.example.com with path /", "ModelBox mail in namespace post")}},
+		{"a rule for some requests of the path", []change{in("post"), routes("", host), matches(model.RouteMatch{Path: "/", Method: "GET"})}, nil, []change{routes("/", host)}, nil},
 		{"another path", []change{in("post"), leadsIn("/", host)}, nil, []change{leadsIn("/api", host)}, nil},
 		{"another class", []change{in("post"), leadsIn("/", host), ofClass("nginx")}, nil, []change{leadsIn("/", host)}, nil},
 		{"an Ingress beside a route", []change{in("post"), routes("/", host)}, nil, []change{leadsIn("/", host)}, nil},

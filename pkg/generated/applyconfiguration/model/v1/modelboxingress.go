@@ -13,7 +13,7 @@ import (
 // ModelBoxIngressApplyConfiguration represents a declarative configuration of the ModelBoxIngress type for use
 // with apply.
 //
-// ModelBoxIngress is the Ingress of a box, which leads HTTP from outside of the cluster to its Service.
+// ModelBoxIngress is the Ingress of a box, which routes HTTP from outside of the cluster to its Service.
 type ModelBoxIngressApplyConfiguration struct {
 	// hosts are the DNS names that clients ask for, in lower case; the first label may be "*". Defaults to none, which is
 	// any name.
@@ -47,6 +47,10 @@ type ModelBoxIngressApplyConfiguration struct {
 	//
 	// Example: {example.com/rate-limit: "10"}
 	Annotations map[string]string `json:"annotations,omitempty"`
+	// paths are further paths, each with the port that its requests go to. All hosts have them. Defaults to none.
+	//
+	// Example: [{path: /metrics, port: metrics}]
+	Paths []ModelBoxIngressPathApplyConfiguration `json:"paths,omitempty"`
 }
 
 // ModelBoxIngressApplyConfiguration constructs a declarative configuration of the ModelBoxIngress type for use with
@@ -115,6 +119,19 @@ func (b *ModelBoxIngressApplyConfiguration) WithAnnotations(entries map[string]s
 	}
 	for k, v := range entries {
 		b.Annotations[k] = v
+	}
+	return b
+}
+
+// WithPaths adds the given value to the Paths field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Paths field.
+func (b *ModelBoxIngressApplyConfiguration) WithPaths(values ...*ModelBoxIngressPathApplyConfiguration) *ModelBoxIngressApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithPaths")
+		}
+		b.Paths = append(b.Paths, *values[i])
 	}
 	return b
 }

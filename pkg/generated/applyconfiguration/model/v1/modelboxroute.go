@@ -13,7 +13,7 @@ import (
 // ModelBoxRouteApplyConfiguration represents a declarative configuration of the ModelBoxRoute type for use
 // with apply.
 //
-// ModelBoxRoute is the HTTPRoute of a box, which leads HTTP from the Gateways that it names to the Service.
+// ModelBoxRoute is the HTTPRoute of a box, which routes HTTP from Gateways to the Service of the box.
 type ModelBoxRouteApplyConfiguration struct {
 	// parentRefs are the Gateways, or other objects, that the route is attached to. Required.
 	//
@@ -38,6 +38,11 @@ type ModelBoxRouteApplyConfiguration struct {
 	//
 	// Example: http
 	Port *intstr.IntOrString `json:"port,omitempty"`
+	// rules are the rules of the HTTPRoute, as in gateway.networking.k8s.io/v1, instead of the rule that path, pathType and port
+	// describe. A route with rules cannot have these fields. Defaults to none.
+	//
+	// Example: [{matches: [{path: /old}], requestRedirect: {path: {replacePrefixMatch: /new}}}, {timeouts: {request: 10s}}]
+	Rules []RouteRuleApplyConfiguration `json:"rules,omitempty"`
 }
 
 // ModelBoxRouteApplyConfiguration constructs a declarative configuration of the ModelBoxRoute type for use with
@@ -90,5 +95,18 @@ func (b *ModelBoxRouteApplyConfiguration) WithPathType(value networkingv1.PathTy
 // If called multiple times, the Port field is set to the value of the last call.
 func (b *ModelBoxRouteApplyConfiguration) WithPort(value intstr.IntOrString) *ModelBoxRouteApplyConfiguration {
 	b.Port = &value
+	return b
+}
+
+// WithRules adds the given value to the Rules field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Rules field.
+func (b *ModelBoxRouteApplyConfiguration) WithRules(values ...*RouteRuleApplyConfiguration) *ModelBoxRouteApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithRules")
+		}
+		b.Rules = append(b.Rules, *values[i])
+	}
 	return b
 }
