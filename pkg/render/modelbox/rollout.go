@@ -263,9 +263,10 @@ func rolledBackTo(box, stable *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	}
 	// Use only the parts of the record that its hash covers. The Service has the ports of the box, with the target ports of the
 	// stable pods.
-	spec.ServiceType, spec.Service, spec.Ingress, spec.Route = now.ServiceType, now.Service, now.Ingress, now.Route
+	spec.ServiceType, spec.Service = now.ServiceType, now.Service
 	ofPods, err := stablePorts(now.Ports, stable.Spec.Ports)
 	for _, spec.Ports = range [][]corev1.ServicePort{now.Ports, ofPods} {
+		spec.Ingress, spec.Route = ingressBeside(now, spec.Ports), routeBeside(now, spec.Ports)
 		rolledBack.Spec = spec
 		if is, err := PodsHash(&rolledBack); err == nil && is == hash {
 			return &rolledBack, nil

@@ -102,6 +102,44 @@ func TestServiceOfARolledBackBoxLeadsToItsPods(t *testing.T) {
 	}
 }
 
+// Only the port numbers matter here: requests to a port that the stable pods do not have fail, and all other requests are served.
+func TestExposureOfARolledBackBox(t *testing.T) {
+	stable, box := webBox(t), webBox(t)
+	port := func(name string, number int32) corev1.ServicePort {
+		return corev1.ServicePort{Name: name, Port: number, Protocol: corev1.ProtocolTCP, TargetPort: intstr.FromInt32(number)}
+	}
+	stable.Spec.Ports = []corev1.ServicePort{port("http", 80)}
+	box.Spec.Image = "nginx:bad"
+	box.Spec.Ports = []corev1.ServicePort{port("admin", 9090), port("http", 80)}
+	admin, number, http := ptr.To(intstr.FromString("admin")), ptr.To(intstr.FromInt32(9090)), ptr.To(intstr.FromString("http"))
+	box.Spec.Ingress = &modelv1.ModelBoxIngress{Path: "/", Port: admin, Paths: []modelv1.ModelBoxIngressPath{{Path: "/a", Port: number}, {Path: "/b"}, {Path: "/c", Port: http}}}
+	box.Spec.Route = &modelv1.ModelBoxRoute{Rules: []modelv1.RouteRule{{Port: admin}, {Port: number}, {}, {Port: http}}}
+
+	rolledBack, err := rolledBackTo(box, stable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []int32{9090, 9090, 80, 80}
+	var ofIngress, ofRoute []int32
+	for _, path := range ingress(rolledBack).Spec.Rules[0].HTTP.Paths {
+		ofIngress = append(ofIngress, *path.Backend.Service.Port.Number)
+	}
+	for _, rule := range httpRoute(rolledBack, 0).Spec.Rules {
+		ofRoute = append(ofRoute, *rule.BackendRefs[0].Port)
+	}
+	if diff := cmp.Diff(map[string][]int32{"ingress": want, "route": want}, map[string][]int32{"ingress": ofIngress, "route": ofRoute}); diff != "" {
+		t.Errorf("ports, -want +got:\n%s", diff)
+	}
+
+	box.Spec.Route = &modelv1.ModelBoxRoute{Path: "/", Port: admin}
+	if rolledBack, err = rolledBackTo(box, stable); err != nil || *httpRoute(rolledBack, 0).Spec.Rules[0].BackendRefs[0].Port != 9090 {
+		t.Errorf("the route without rules: %v", err)
+	}
+	if *box.Spec.Route.Port != *admin {
+		t.Errorf("the box has changed: its route has port %s", box.Spec.Route.Port)
+	}
+}
+
 func TestRollbackKeepsStorage(t *testing.T) {
 	storage := func(names ...string) (storage []modelv1.ModelBoxStorage) {
 		for _, name := range names {
