@@ -122,23 +122,24 @@ prometheus: ## Get Prometheus for the tests of the checks of rollouts (Debian)
 # The packages whose tests need nothing but Go. The slowest one is first: others are tested beside it.
 UNIT_PACKAGES = $$(go list ./pkg/storage/recovery ./... | grep -v /pkg/e2e)
 
+# Tests of containers mostly wait. They use the machine alone, except for tests with the lowest priority.
+TEST_CONTAINERS := hack/go-test.sh e2e-containers . ./pkg/e2e/containers -count=1 -timeout 30m
+
 .PHONY: test
 test: build clients test-images prometheus ## Run all tests, and print where the time goes
 	@rm -rf _output/test
-	@echo "testing the packages"
-	@hack/go-test.sh unit . "$(UNIT_PACKAGES)" -timeout 30m
-	@echo "testing the server in a control plane"
+	@hack/test-beside.sh "$(TEST_CONTAINERS)" "$(MAKE) --no-print-directory test-packages"
 	@hack/test-e2e.sh
-	@echo "testing the local control plane"
+	@_output/tools/testtimes report _output/test
+
+.PHONY: test-packages
+test-packages:
+	@hack/go-test.sh unit . "$(UNIT_PACKAGES)" -timeout 30m
 	@hack/go-test.sh localcluster hack/localcluster "./corevalidation ./node ./pki ./supervisor ./workdir"
-	@echo "testing the tools"
 	@hack/go-test.sh tools hack/tools ./...
 	@hack/go-test.sh signing hack/signing ./...
-	@echo "testing the benchmarks"
 	@hack/go-test.sh bench hack/bench ./...
-	@echo "testing the rules for Prometheus"
 	@hack/go-test.sh prometheus hack/prometheus ./... -count=1
-	@_output/tools/testtimes report _output/test
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need nothing but Go, without what takes long
@@ -154,6 +155,7 @@ test-race: ## Run the tests that need nothing but Go with the race detector
 
 .PHONY: test-e2e
 test-e2e: build clients test-images prometheus ## Run the tests that need a control plane, against one that is started for them
+	@$(TEST_CONTAINERS)
 	@hack/test-e2e.sh
 
 .PHONY: test-install

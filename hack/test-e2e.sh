@@ -2,16 +2,15 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs the end-to-end tests, or those that the arguments for "go test" say, against the control plane that runs in
-# MODELBOX_E2E_DIR, or against one that is started for them and stopped again, of the program that MODELBOX_E2E_HOST_BINARY
-# names where that is set.
+# Runs the end-to-end tests, except for pkg/e2e/containers, or those that the arguments for "go test" say, against the control plane
+# that runs in MODELBOX_E2E_DIR, or against one that is started for them and stopped again, of the program that
+# MODELBOX_E2E_HOST_BINARY names where that is set.
 
 set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The packages whose tests leave the server alone share a control plane. The others start one each, and run beside them. Those
-# that run containers come last and alone: a container that gets no processor for ten seconds loses requests.
+# The packages whose tests leave the server alone share a control plane. The others start one each, and run beside them.
 peaceful="api clients kubectl lifecycle migrate networks pairs plugin poddebugger rolloutchecks security serviceingress stack upgrade"
 disturbing="linearizability ownership server storage"
 # What the others are made of needs none.
@@ -32,7 +31,6 @@ run_all() {
     beside=$!
     hack/go-test.sh e2e-peaceful . "$(packages ${peaceful})" -p 1 -count=1 -timeout 30m || status=1
     wait "${beside}" || status=1
-    hack/go-test.sh e2e-containers . ./pkg/e2e/containers -count=1 -timeout 30m || status=1
   }
   return "${status}"
 }

@@ -70,9 +70,10 @@ func TestApplicationsRunInContainers(t *testing.T) {
 // one otherwise. It skips the test if the machine cannot run a container node.
 func newContainerPlane(t *testing.T) *framework.ControlPlane {
 	t.Helper()
-	shared := framework.SharedControlPlane()
-	if _, err := shared.KubeClient.CoreV1().Nodes().Get(t.Context(), containerNode, metav1.GetOptions{}); err == nil {
-		return shared
+	if shared := framework.SharedControlPlane(); shared != nil {
+		if _, err := shared.KubeClient.CoreV1().Nodes().Get(t.Context(), containerNode, metav1.GetOptions{}); err == nil {
+			return shared
+		}
 	}
 	requireContainerNode(t)
 	flags := append(containerNodeFlags(), "--component=referenced-secrets")

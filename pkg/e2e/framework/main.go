@@ -19,24 +19,56 @@ const testsAtOnce = "8"
 
 var shared *ControlPlane
 
-// SharedControlPlane is the control plane of all tests that do not start a separate one.
+// SharedControlPlane is the control plane of all tests that do not start a separate one. It is nil in a package that uses
+// MainWithoutControlPlane if MODELBOX_E2E_DIR names none.
 func SharedControlPlane() *ControlPlane { return shared }
 
 // Main is the TestMain of every package of end-to-end tests. It runs the tests against the control plane that MODELBOX_E2E_DIR
 // names, or starts one for the package and stops it afterwards. From a control plane that it has not started, it deletes the
 // objects of the manifests after the tests. It does not return.
 func Main(m *testing.M, leftovers ...string) {
+	exit(func() (int, error) {
+		if os.Getenv(dirVariable) == "" {
+			return runInNewControlPlane(m)
+		}
+		return runInGivenControlPlane(m, leftovers)
+	})
+}
+
+// MainWithoutControlPlane is like Main, for a package whose tests start their control planes: it starts none.
+func MainWithoutControlPlane(m *testing.M) {
+	exit(func() (int, error) {
+		if os.Getenv(dirVariable) == "" {
+			return m.Run(), nil
+		}
+		return runInGivenControlPlane(m, nil)
+	})
+}
+
+// exit runs the tests, and exits with their exit code.
+func exit(run func() (code int, err error)) {
 	flag.Parse()
 	if testing.Short() {
 		fmt.Println("-short: skipping the tests that need a control plane")
 		os.Exit(0)
 	}
-	code, err := run(m, leftovers)
+	code, err := 0, setParallelism()
+	if err == nil {
+		code, err = run()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "FAIL:", err)
 		code = max(code, 1)
 	}
 	os.Exit(code)
+}
+
+// setParallelism sets the number of tests that run in parallel, unless a flag has set it.
+func setParallelism() error {
+	if isGiven("test.parallel") {
+		return nil
+	}
+	return flag.Set("test.parallel", testsAtOnce)
 }
 
 // delete deletes the objects of these manifests if they exist.
@@ -49,20 +81,14 @@ func (p *ControlPlane) delete(manifests []string) error {
 	return nil
 }
 
-func run(m *testing.M, leftovers []string) (code int, err error) {
-	if !isGiven("test.parallel") {
-		if err := flag.Set("test.parallel", testsAtOnce); err != nil {
-			return 0, err
-		}
+func runInGivenControlPlane(m *testing.M, leftovers []string) (code int, err error) {
+	if shared, err = Connect(os.Getenv(dirVariable)); err != nil {
+		return 0, fmt.Errorf("%s: %w", dirVariable, err)
 	}
-	if dir := os.Getenv(dirVariable); dir != "" {
-		shared, err = Connect(dir)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", dirVariable, err)
-		}
-		return m.Run(), shared.delete(leftovers)
-	}
+	return m.Run(), shared.delete(leftovers)
+}
 
+func runInNewControlPlane(m *testing.M) (code int, err error) {
 	cluster, err := StartLocalCluster()
 	if err != nil {
 		return 0, err
