@@ -101,7 +101,7 @@ func newSteps(box, stable *modelv1.ModelBox, hash string, live Live) (*Steps, er
 	}
 	steps := &Steps{Number: 1, Replicas: replicasBeside(box, live), box: box, stable: withStable, hash: hash}
 	if rollout := box.Status.Rollout; rollout.PodsHash == hash {
-		steps.Number = min(ptr.Deref(rollout.Step, 1), steps.Count()+1)
+		steps.Number = min(max(1, ptr.Deref(rollout.Step, 1)), steps.Count()+1)
 	}
 	if deployment, isDeployment := live.Workload.(*appsv1.Deployment); isDeployment {
 		steps.stableAvailable = deployment.Status.AvailableReplicas
