@@ -106,7 +106,7 @@ func validateAutoscaler(object []byte) (refusals, error) {
 	}
 	refused := refusals{}
 	refused.add(autoscalingvalidation.ValidateHorizontalPodAutoscaler(internal, autoscalingvalidation.HorizontalPodAutoscalerSpecValidationOptions{
-		MinReplicasLowerBound:          1,
+		MinReplicasLowerBound:          0, // as with the feature gate HPAScaleToZero
 		ObjectMetricsValidationOptions: autoscalingvalidation.CrossVersionObjectReferenceValidationOptions{AllowEmptyAPIGroup: true},
 	}), "")
 	return refused, nil

@@ -75,6 +75,35 @@ func TestOwnAutoscalerLeavesTheDeploymentToTheBox(t *testing.T) {
 	check(t, "annotation", "", f.deployment(t).Annotations[modelv1.AutoscaledAnnotation])
 }
 
+func TestBoxWithoutPodsSaysWhy(t *testing.T) {
+	scaledToZero := func(status corev1.ConditionStatus, others ...autoscalingv2.HorizontalPodAutoscalerCondition) *autoscalingv2.HorizontalPodAutoscaler {
+		return &autoscalingv2.HorizontalPodAutoscaler{Status: autoscalingv2.HorizontalPodAutoscalerStatus{
+			Conditions: append(others, autoscalingv2.HorizontalPodAutoscalerCondition{Type: autoscalingv2.ScaledToZero, Status: status})}}
+	}
+	withoutMetrics := autoscalingv2.HorizontalPodAutoscalerCondition{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Reason: "FailedGetExternalMetric", Message: "not found"}
+	const isStopped, isScaled = "the box is stopped: it asks for 0 replicas", "the autoscaler has scaled the box to 0 pods"
+	for _, row := range []struct {
+		name            string
+		autoscaler      *autoscalingv2.HorizontalPodAutoscaler
+		reason, message string
+	}{
+		{"a box without an autoscaler", nil, modelv1.ReasonStopped, isStopped},
+		{"a user has stopped the box", scaledToZero(corev1.ConditionFalse), modelv1.ReasonStopped, isStopped},
+		{"the autoscaler has removed the pods", scaledToZero(corev1.ConditionTrue), modelv1.ReasonScaledToZero, isScaled},
+		{"the autoscaler cannot start pods", scaledToZero(corev1.ConditionTrue, withoutMetrics), modelv1.ReasonScaledToZero, isScaled + "; not autoscaled: FailedGetExternalMetric: not found"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := fixture.WebBox(t, autoscaled, func(box *modelv1.ModelBox) { box.Spec.Replicas = ptr.To[int32](0) })
+			deployment := completeDeployment()
+			deployment.Spec.Replicas, deployment.Status.Replicas = ptr.To[int32](0), 0
+			deployment.Status.UpdatedReplicas, deployment.Status.AvailableReplicas, deployment.Status.ReadyReplicas = 0, 0, 0
+			ready := meta.FindStatusCondition(status.ConditionsOf(box, &status.Observation{Workload: workloadOf(deployment), Autoscaler: row.autoscaler}), modelv1.ConditionReady)
+			check(t, "status", metav1.ConditionTrue, ready.Status)
+			check(t, "reason and message", row.reason+": "+row.message, ready.Reason+": "+ready.Message)
+		})
+	}
+}
+
 func TestReadyBoxSaysThatItIsNotAutoscaled(t *testing.T) {
 	condition := func(conditionType autoscalingv2.HorizontalPodAutoscalerConditionType, status corev1.ConditionStatus, reason, message string) autoscalingv2.HorizontalPodAutoscalerCondition {
 		return autoscalingv2.HorizontalPodAutoscalerCondition{Type: conditionType, Status: status, Reason: reason, Message: message}

@@ -40,7 +40,7 @@ func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv
 
 // ownReadyReasons are the reasons of the Ready condition that do not come from a pod that fails.
 var ownReadyReasons = sets.New("",
-	modelv1.ReasonPending, modelv1.ReasonReady, modelv1.ReasonStopped, modelv1.ReasonNotApplied, modelv1.ReasonPaused,
+	modelv1.ReasonPending, modelv1.ReasonReady, modelv1.ReasonStopped, modelv1.ReasonScaledToZero, modelv1.ReasonNotApplied, modelv1.ReasonPaused,
 	modelv1.ReasonProgressing, modelv1.ReasonDeploymentPaused, modelv1.ReasonStatefulSetPartitioned, modelv1.ReasonProgressDeadlineExceeded, modelv1.ReasonLoadBalancerPending,
 	modelv1.ReasonRolloutFailed, modelv1.ReasonRolledBack,
 	modelv1.ReasonIngressAddressPending, modelv1.ReasonRouteNotAccepted,

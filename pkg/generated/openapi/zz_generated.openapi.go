@@ -689,7 +689,7 @@ func schema_pkg_apis_model_v1_ModelBoxAutoscaling(ref common.ReferenceCallback) 
 				Properties: map[string]spec.Schema{
 					"minReplicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "minReplicas is the least number of pods, at least 1. Defaults to 1.\n\nExample: 2",
+							Description: "minReplicas is the least number of pods: at least 0 with a metric of type External or Object, otherwise at least 1. Defaults to 1.\n\nExample: 2",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},

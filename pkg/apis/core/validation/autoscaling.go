@@ -38,7 +38,7 @@ const (
 
 // ValidateHorizontalPodAutoscalerSpec returns what is wrong with an autoscaler, but for the reference to what it scales.
 func ValidateHorizontalPodAutoscalerSpec(spec *autoscalingv2.HorizontalPodAutoscalerSpec, path *field.Path) field.ErrorList {
-	errs := validateReplicaRange(spec.MinReplicas, spec.MaxReplicas, path)
+	errs := validateReplicaRange(spec, path)
 	for i := range validate.Each(spec.Metrics, &errs) {
 		errs = append(errs, validateMetricSpec(&spec.Metrics[i], path.Child("metrics").Index(i))...)
 	}
@@ -49,10 +49,16 @@ func ValidateHorizontalPodAutoscalerSpec(spec *autoscalingv2.HorizontalPodAutosc
 	return errs
 }
 
-func validateReplicaRange(minimum *int32, maximum int32, path *field.Path) field.ErrorList {
+// validateReplicaRange allows 0 pods only with a metric that does not come from pods, which the autoscaler needs to start them again.
+func validateReplicaRange(spec *autoscalingv2.HorizontalPodAutoscalerSpec, path *field.Path) field.ErrorList {
+	minimum, maximum := spec.MinReplicas, spec.MaxReplicas
 	var errs field.ErrorList
-	if minimum != nil && *minimum < 1 {
-		errs = append(errs, field.Invalid(path.Child("minReplicas"), *minimum, "must be at least 1"))
+	switch {
+	case minimum == nil || *minimum > 0:
+	case *minimum < 0:
+		errs = append(errs, field.Invalid(path.Child("minReplicas"), *minimum, "must be at least 0"))
+	case !slices.ContainsFunc(spec.Metrics, isIndependentOfPods):
+		errs = append(errs, field.Invalid(path.Child("minReplicas"), *minimum, "must be at least 1 without a metric of type External or Object"))
 	}
 	path = path.Child("maxReplicas")
 	switch {
@@ -64,6 +70,10 @@ func validateReplicaRange(minimum *int32, maximum int32, path *field.Path) field
 		errs = append(errs, field.Invalid(path, maximum, fmt.Sprintf("must be at least minReplicas, which is %d", *minimum)))
 	}
 	return errs
+}
+
+func isIndependentOfPods(metric autoscalingv2.MetricSpec) bool {
+	return metric.Type == autoscalingv2.ExternalMetricSourceType || metric.Type == autoscalingv2.ObjectMetricSourceType
 }
 
 // validateMetricSpec requires the source that the type names, and no other one.

@@ -51,6 +51,7 @@ func TestHorizontalPodAutoscalerSpec(t *testing.T) {
 		{"no metric is accepted", func(spec *spec) { spec.Metrics = nil }, nil},
 
 		{"the least number is 1", replicas(ptr.To[int32](0), 5), []string{"Invalid value: spec.minReplicas"}},
+		{"the least number is not negative", replicas(ptr.To[int32](-1), 5), []string{"Invalid value: spec.minReplicas"}},
 		{"the least number may be left out", replicas(nil, 1), nil},
 		{"the largest number is required", replicas(ptr.To[int32](2), 0), []string{"Required value: spec.maxReplicas"}},
 		{"the largest number is not negative", replicas(nil, -1), []string{"Invalid value: spec.maxReplicas"}},

@@ -11,7 +11,7 @@ import (
 // ModelBoxAutoscaling is the HorizontalPodAutoscaler of a box. cpu, memory and metrics together are at least one metric, and
 // the one that asks for the most pods decides.
 type ModelBoxAutoscaling struct {
-	// minReplicas is the least number of pods, at least 1. Defaults to 1.
+	// minReplicas is the least number of pods: at least 0 with a metric of type External or Object, otherwise at least 1. Defaults to 1.
 	//
 	// Example: 2
 	// +optional

@@ -905,6 +905,8 @@ const (
 	ReasonReady = "Ready"
 	// ReasonStopped: the box is what it says, which is no pods at all.
 	ReasonStopped = "Stopped"
+	// ReasonScaledToZero: the box is what it says, and its autoscaler has decided that it needs no pods.
+	ReasonScaledToZero = "ScaledToZero"
 	// ReasonNotApplied: a child is not what the box says; Applied tells why.
 	ReasonNotApplied = "NotApplied"
 	// ReasonPaused: spec.paused keeps a child from being what the box says.

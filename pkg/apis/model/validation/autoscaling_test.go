@@ -42,6 +42,11 @@ func TestAutoscaling(t *testing.T) {
 		{"a share of the memory is above 0", autoscaling(func(a *model.ModelBoxAutoscaling) { a.Memory = ptr.To[int32](-1) }), []string{"Invalid value: " + path + ".memory"}},
 
 		{"the least number is 1", autoscaling(func(a *model.ModelBoxAutoscaling) { a.MinReplicas = ptr.To[int32](0) }), []string{"Invalid value: " + path + ".minReplicas"}},
+		{"the least number is 0 with an external metric", autoscaling(func(a *model.ModelBoxAutoscaling) {
+			a.MinReplicas, a.Metrics = ptr.To[int32](0), []autoscalingv2.MetricSpec{{Type: autoscalingv2.ExternalMetricSourceType, External: &autoscalingv2.ExternalMetricSource{
+				Metric: autoscalingv2.MetricIdentifier{Name: "queue-messages"},
+				Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: ptr.To(resource.MustParse("10"))}}}}
+		}), nil},
 		{"the largest number is required", upTo(0), []string{"Required value: " + path + ".maxReplicas"}},
 		{"the largest number is no less than the least", autoscaling(func(a *model.ModelBoxAutoscaling) { a.MinReplicas = ptr.To[int32](6) }),
 			[]string{"Invalid value: " + path + ".maxReplicas"}},

@@ -20,13 +20,13 @@ func validateIngress(spec *model.ModelBoxSpec, specPath *field.Path) field.Error
 	if ingress == nil {
 		return nil
 	}
-	errs := validateHTTPPort(spec, ingress.Port, path, specPath)
+	errs := append(validateHasHTTPPort(spec, path, specPath), validateHTTPPort(spec, ingress.Port, path.Child("port"))...)
 	for i, host := range validate.Each(ingress.Hosts, &errs) {
 		errs = append(errs, corevalidation.ValidateIngressHost(host, path.Child("hosts").Index(i))...)
 	}
 	errs = append(errs, corevalidation.ValidateIngressPathType(ingress.PathType, path.Child("pathType"))...)
 	errs = append(errs, corevalidation.ValidateIngressPath(ingress.Path, ingress.PathType, path.Child("path"))...)
-	errs = append(errs, validateIngressPaths(spec, specPath)...)
+	errs = append(errs, validateIngressPaths(spec, path)...)
 	if ingress.ClassName != nil {
 		errs = append(errs, corevalidation.ValidateIngressClassName(*ingress.ClassName, path.Child("className"))...)
 	}
@@ -34,17 +34,17 @@ func validateIngress(spec *model.ModelBoxSpec, specPath *field.Path) field.Error
 }
 
 // validateIngressPaths requires that each path of an Ingress is there once, because the class would choose one of its ports.
-func validateIngressPaths(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorList {
+func validateIngressPaths(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	type pathOfType struct {
 		path     string
 		pathType networkingv1.PathType
 	}
-	ingress, path := spec.Ingress, specPath.Child("ingress")
+	ingress := spec.Ingress
 	var errs field.ErrorList
 	seen := map[pathOfType]bool{{ingress.Path, ingress.PathType}: true}
 	for i := range validate.Each(ingress.Paths, &errs) {
 		element, elementPath := &ingress.Paths[i], path.Child("paths").Index(i)
-		errs = append(errs, validateHTTPPort(spec, element.Port, elementPath, specPath)...)
+		errs = append(errs, validateHTTPPort(spec, element.Port, elementPath.Child("port"))...)
 		errs = append(errs, corevalidation.ValidateIngressPathType(element.PathType, elementPath.Child("pathType"))...)
 		errs = append(errs, validateIngressPath(element, elementPath.Child("path"))...)
 		key := pathOfType{element.Path, element.PathType}
@@ -73,15 +73,20 @@ func validateIngressAnnotations(ingress *model.ModelBoxIngress, path *field.Path
 	return errs
 }
 
-// validateHTTPPort requires that the box has the port for the Ingress or the HTTPRoute at path.
-func validateHTTPPort(spec *model.ModelBoxSpec, port *intstr.IntOrString, path, specPath *field.Path) field.ErrorList {
-	if helper.HTTPPort(spec.Ports, port) != nil {
+// validateHasHTTPPort requires that the box has any port for the Ingress or the HTTPRoute at path.
+func validateHasHTTPPort(spec *model.ModelBoxSpec, path, specPath *field.Path) field.ErrorList {
+	if helper.HTTPPort(spec.Ports, nil) != nil {
 		return nil
 	}
-	if helper.HTTPPort(spec.Ports, nil) == nil {
-		return field.ErrorList{field.Required(specPath.Child("ports"), "must have a port with protocol TCP for "+path.String())}
+	return field.ErrorList{field.Required(specPath.Child("ports"), "must have a port with protocol TCP for "+path.String())}
+}
+
+// validateHTTPPort requires that the box has the port, at path, unless validateHasHTTPPort already refuses the box.
+func validateHTTPPort(spec *model.ModelBoxSpec, port *intstr.IntOrString, path *field.Path) field.ErrorList {
+	if helper.HTTPPort(spec.Ports, nil) == nil || helper.HTTPPort(spec.Ports, port) != nil {
+		return nil
 	}
-	missing := field.NotFound(path.Child("port"), port.String())
+	missing := field.NotFound(path, port.String())
 	missing.Detail = mustHavePortForHTTP
 	return field.ErrorList{missing}
 }

@@ -63,7 +63,8 @@ func TestIngress(t *testing.T) {
 		{"the name of a port with UDP is refused", all(ports(servicePort("http", 80, 80), udp), ingress(ingressPort(intstr.FromString("dns")))),
 			[]string{"Not found: spec.ingress.port"}},
 		{"a box with nothing but UDP is refused", all(ports(udp), ingress()), []string{"Required value: spec.ports"}},
-		{"a box without ports is refused once", all(ports(), ingress(ingressPort(intstr.FromInt32(80)))), []string{"Required value: spec.ports"}},
+		{"a box without ports is refused once", all(ports(), ingress(ingressPort(intstr.FromInt32(80)), furtherPath(networkingv1.PathTypePrefix, "/a", nil))),
+			[]string{"Required value: spec.ports"}},
 
 		{"a class is accepted", ingress(className("nginx")), nil},
 		{"an empty class is refused", ingress(className("")), []string{"Required value: spec.ingress.className"}},

@@ -51,18 +51,25 @@ var (
 func validateRouteRules(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorList {
 	route, path := spec.Route, specPath.Child("route")
 	if len(route.Rules) == 0 {
-		return append(validateHTTPPort(spec, route.Port, path, specPath), validateRoutePath(route.Path, route.PathType, path)...)
+		return slices.Concat(
+			validateHasHTTPPort(spec, path, specPath),
+			validateHTTPPort(spec, route.Port, path.Child("port")),
+			validateRoutePath(route.Path, route.PathType, path),
+		)
 	}
 	errs := validate.Forbidden(mustNotUseWithRules, path, []validate.Field{
 		{Name: "path", Set: route.Path != ""},
 		{Name: "pathType", Set: route.PathType != ""},
 		{Name: "port", Set: route.Port != nil},
 	})
+	if slices.ContainsFunc(route.Rules, func(rule model.RouteRule) bool { return rule.RequestRedirect == nil }) {
+		errs = append(errs, validateHasHTTPPort(spec, path, specPath)...)
+	}
 	matches := 0
 	for i := range validate.Each(route.Rules, &errs) {
 		matches += len(route.Rules[i].Matches)
 		errs = append(errs, validateRouteRule(&route.Rules[i], path.Child("rules").Index(i))...)
-		errs = append(errs, validateRulePort(spec, &route.Rules[i], path.Child("rules").Index(i), specPath)...)
+		errs = append(errs, validateRulePort(spec, &route.Rules[i], path.Child("rules").Index(i))...)
 	}
 	if matches > maxRouteMatches {
 		errs = append(errs, field.TooMany(path.Child("rules"), matches, maxRouteMatches))
@@ -71,9 +78,9 @@ func validateRouteRules(spec *model.ModelBoxSpec, specPath *field.Path) field.Er
 }
 
 // validateRulePort requires the port of the rule, unless the rule is a redirect, which has none.
-func validateRulePort(spec *model.ModelBoxSpec, rule *model.RouteRule, path, specPath *field.Path) field.ErrorList {
+func validateRulePort(spec *model.ModelBoxSpec, rule *model.RouteRule, path *field.Path) field.ErrorList {
 	if rule.RequestRedirect == nil {
-		return validateHTTPPort(spec, rule.Port, path, specPath)
+		return validateHTTPPort(spec, rule.Port, path.Child("port"))
 	}
 	return validate.Forbidden(mustNotUseWithRedirect, path, []validate.Field{{Name: "port", Set: rule.Port != nil}})
 }
@@ -114,7 +121,7 @@ func validateValueMatches(matches []model.RouteValueMatch, key func(string) stri
 	for i := range validate.Each(matches, &errs) {
 		match, matchPath := &matches[i], path.Index(i)
 		errs = append(errs, validateUniqueName(match.Name, key, seen, matchPath.Child("name"))...)
-		errs = append(errs, validateHeaderValue(match.Value, maxValue, matchPath.Child("value"))...)
+		errs = append(errs, validateValue(match.Value, maxValue, matchPath.Child("value"))...)
 		errs = append(errs, validate.Enum(match.Type, valueMatchTypes, matchPath.Child("type"))...)
 	}
 	return errs
@@ -130,7 +137,7 @@ func validateHeaderModifier(modifier *model.RouteHeaderModifier, path *field.Pat
 	headers := func(headers []model.RouteHeader, path *field.Path) {
 		for i := range validate.Each(headers, &errs) {
 			errs = append(errs, validateUniqueName(headers[i].Name, strings.ToLower, seen, path.Index(i).Child("name"))...)
-			errs = append(errs, validateHeaderValue(headers[i].Value, maxHeaderValue, path.Index(i).Child("value"))...)
+			errs = append(errs, validateValue(headers[i].Value, maxHeaderValue, path.Index(i).Child("value"))...)
 		}
 	}
 	headers(modifier.Set, path.Child("set"))
@@ -161,8 +168,9 @@ func validateUniqueName(name string, key func(string) string, seen sets.Set[stri
 	}
 }
 
-// validateHeaderValue also refuses control characters. Proxies put the value into their configuration.
-func validateHeaderValue(value string, maxLength int, path *field.Path) field.ErrorList {
+// validateValue requires the value of a header or a query parameter. It refuses control characters, because proxies put the value into
+// their configuration.
+func validateValue(value string, maxLength int, path *field.Path) field.ErrorList {
 	switch {
 	case value == "":
 		return field.ErrorList{field.Required(path, "")}

@@ -25,7 +25,7 @@ func TestRouteRules(t *testing.T) {
 			[]string{"Forbidden: spec.route.port"}},
 		{"the port of a rule is accepted", routeRule(model.RouteRule{Port: ptr.To(intstr.FromString("http"))}), nil},
 		{"the number of no port is refused", routeRule(model.RouteRule{Port: ptr.To(intstr.FromInt32(81))}), []string{"Not found: " + rule + ".port"}},
-		{"a box without ports is refused", all(ports(), routeRule(model.RouteRule{})), []string{"Required value: spec.ports"}},
+		{"a box without ports is refused once", all(ports(), routeRules(model.RouteRule{}, model.RouteRule{Port: ptr.To(intstr.FromInt32(80))})), []string{"Required value: spec.ports"}},
 		{"a box without ports may redirect", all(ports(), routeRule(model.RouteRule{RequestRedirect: &model.RouteRequestRedirect{Scheme: "https"}})), nil},
 		{"too many matches of all rules are refused", routeRules(slices.Repeat([]model.RouteRule{{Matches: slices.Repeat([]model.RouteMatch{matchOf()}, 43)}}, 3)...),
 			[]string{"Too many: spec.route.rules"}},

@@ -27,6 +27,14 @@ func autoscalerKind(cluster kubernetes.Interface, informer cache.SharedIndexInfo
 // scalingDisabled is the reason for which an autoscaler does not scale what has no replicas.
 const scalingDisabled = "ScalingDisabled"
 
+// HasScaledToZero returns whether the autoscaler, which may be nil, has removed all pods and will start pods when they are needed. If a
+// user has removed them, the autoscaler does nothing.
+func HasScaledToZero(autoscaler *autoscalingv2.HorizontalPodAutoscaler) bool {
+	return autoscaler != nil && slices.ContainsFunc(autoscaler.Status.Conditions, func(condition autoscalingv2.HorizontalPodAutoscalerCondition) bool {
+		return condition.Type == autoscalingv2.ScaledToZero && condition.Status == corev1.ConditionTrue
+	})
+}
+
 // DescribeAutoscaler words what keeps the autoscaler from scaling a box that is ready all the same. It is empty where nothing does.
 func DescribeAutoscaler(autoscaler *autoscalingv2.HorizontalPodAutoscaler) string {
 	if autoscaler == nil {

@@ -191,16 +191,24 @@ func readyVerdict(box *modelv1.ModelBox, observed *Observation, applied, rollout
 		return verdict{false, modelv1.ReasonLoadBalancerPending, "the Service has no address from a load balancer yet"}
 	case unreachable != nil:
 		return *unreachable
+	case isStopped(box) && kinds.HasScaledToZero(observed.Autoscaler):
+		return verdict{true, modelv1.ReasonScaledToZero, joinNotes("the autoscaler has scaled the box to 0 pods", kinds.DescribeAutoscaler(observed.Autoscaler))}
 	case isStopped(box):
 		return verdict{true, modelv1.ReasonStopped, "the box is stopped: it asks for 0 replicas"}
 	default:
-		for _, note := range []string{kinds.DescribeAutoscaler(observed.Autoscaler), describeUnattached(box, observed.Pods)} {
-			if note != "" {
-				notes = append(notes, note)
-			}
-		}
-		return verdict{true, modelv1.ReasonReady, strings.Join(append([]string{rollout.Message}, notes...), "; ")}
+		notes = append(notes, kinds.DescribeAutoscaler(observed.Autoscaler), describeUnattached(box, observed.Pods))
+		return verdict{true, modelv1.ReasonReady, joinNotes(rollout.Message, notes...)}
 	}
+}
+
+// joinNotes returns the message with the notes that are not empty.
+func joinNotes(message string, notes ...string) string {
+	for _, note := range notes {
+		if note != "" {
+			message += "; " + note
+		}
+	}
+	return message
 }
 
 // exposureVerdict returns why the box cannot be reached from outside as asked, nil where nothing is known to be in the way, and
@@ -214,7 +222,7 @@ func exposureVerdict(observed *Observation) (*verdict, []string) {
 	if notReady != nil {
 		return (*verdict)(notReady), nil
 	}
-	return nil, slices.DeleteFunc([]string{ingressNote, routeNote}, func(note string) bool { return note == "" })
+	return nil, []string{ingressNote, routeNote}
 }
 
 // settledReason is the reason of the failure, except for an image that a kubelet tries to pull again. The kubelet has been waiting

@@ -40,13 +40,13 @@ func mostPods(spec *model.ModelBoxSpec) int32 {
 	return max(replicas, spec.Autoscaling.MaxReplicas)
 }
 
-// fewestPods returns the minimum number of pods of a box that is not stopped.
+// fewestPods returns the minimum number of pods of a box while it has any, and 0 for a box that is stopped.
 func fewestPods(spec *model.ModelBoxSpec) int32 {
 	replicas := ptr.Deref(spec.Replicas, 1)
 	if spec.Autoscaling == nil || replicas == 0 {
 		return replicas
 	}
-	return ptr.Deref(spec.Autoscaling.MinReplicas, 1)
+	return max(1, ptr.Deref(spec.Autoscaling.MinReplicas, 1))
 }
 
 // autoscalingWarnings warns about replicas that the autoscaler will change at once, and about metrics of unknown containers.

@@ -149,6 +149,7 @@ func TestDisruptionWarnings(t *testing.T) {
 		{"none has to stay", []func(*model.ModelBox){minAvailable(number(0))}, nil},
 		{"a stopped box has no pods", []func(*model.ModelBox){minAvailable(number(1)), pods(0)}, nil},
 		{"the fewest pods of an autoscaler count", []func(*model.ModelBox){minAvailable(number(2)), withAutoscaling(2, 9), pods(5)}, blocks("minAvailable", " while the box has 2 pods")},
+		{"an autoscaler that removes all pods has one at first", []func(*model.ModelBox){minAvailable(number(1)), withAutoscaling(0, 9)}, blocks("minAvailable", " while the box has 1 pod")},
 		{"more pods than the minimum of an autoscaler", []func(*model.ModelBox){minAvailable(number(1)), withAutoscaling(2, 9)}, nil},
 		{"a drain does not evict pods of a DaemonSet", []func(*model.ModelBox){minAvailable(number(9)), daemonSet}, nil},
 	} {
