@@ -4,15 +4,10 @@
 package modelbox
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"flag"
-	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -23,10 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/json"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
-	"sigs.k8s.io/yaml"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/fuzzer"
@@ -39,8 +32,8 @@ const maxChoices = 16
 // FuzzPipeline takes boxes with random edits the way that a request takes them: decoded, defaulted, validated, warned
 // about, rendered and printed.
 func FuzzPipeline(f *testing.F) {
-	boxes, everyField := documents(f, "../../../../artifacts/samples/*.yaml", "../../../render/modelbox/testdata/*.box.yaml"),
-		documents(f, "../../../apis/model/v1/testdata/HEAD/*.yaml")
+	boxes, everyField := fuzzer.Documents(f, "ModelBox", "../../../../artifacts/samples/*.yaml", "../../../render/modelbox/testdata/*.box.yaml"),
+		fuzzer.Documents(f, "ModelBox", "../../../apis/model/v1/testdata/HEAD/*.yaml")
 	editor := fuzzer.NewEditor(append(everyField, boxes...)...)
 	for i := range boxes {
 		f.Add(uint16(i), []byte{})
@@ -89,7 +82,7 @@ func addRandomEdits(f *testing.F, boxes int) {
 
 // FuzzDecode takes bytes the same way that are no box, or hardly one.
 func FuzzDecode(f *testing.F) {
-	for _, document := range documents(f, "../../../../artifacts/samples/*.yaml", "../../../apis/model/v1/testdata/HEAD/*.yaml") {
+	for _, document := range fuzzer.Documents(f, "ModelBox", "../../../../artifacts/samples/*.yaml", "../../../apis/model/v1/testdata/HEAD/*.yaml") {
 		data, err := json.Marshal(document)
 		if err != nil {
 			f.Fatal(err)
@@ -233,52 +226,4 @@ func expectFields(t *testing.T, err error) {
 
 func inNamespace(t *testing.T, namespace string) context.Context {
 	return genericapirequest.WithNamespace(t.Context(), namespace)
-}
-
-// documents returns the boxes among the YAML documents of files, as decoded JSON.
-func documents(f *testing.F, patterns ...string) []any {
-	f.Helper()
-	var documents []any
-	for _, pattern := range patterns {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			f.Fatal(err)
-		}
-		if len(files) == 0 {
-			f.Fatalf("there is no %s", pattern)
-		}
-		for _, file := range files {
-			documents = append(documents, readDocuments(f, file)...)
-		}
-	}
-	return documents
-}
-
-func readDocuments(f *testing.F, file string) []any {
-	f.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		f.Fatal(err)
-	}
-	var documents []any
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
-	for {
-		data, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return documents
-		}
-		if err == nil {
-			data, err = yaml.YAMLToJSON(data)
-		}
-		var document any
-		if err == nil {
-			err = json.Unmarshal(data, &document)
-		}
-		if err != nil {
-			f.Fatalf("%s: %v", file, err)
-		}
-		if fields, ok := document.(map[string]any); ok && fields["kind"] == "ModelBox" {
-			documents = append(documents, document)
-		}
-	}
 }

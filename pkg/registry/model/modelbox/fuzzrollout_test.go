@@ -25,8 +25,8 @@ const pairsOfABox = 1
 
 // FuzzRollout renders a random box in every state of a rollout from another random box.
 func FuzzRollout(f *testing.F) {
-	boxes, everyField := documents(f, "../../../../artifacts/samples/*.yaml", "../../../render/modelbox/testdata/*.box.yaml"),
-		documents(f, "../../../apis/model/v1/testdata/HEAD/*.yaml")
+	boxes, everyField := fuzzer.Documents(f, "ModelBox", "../../../../artifacts/samples/*.yaml", "../../../render/modelbox/testdata/*.box.yaml"),
+		fuzzer.Documents(f, "ModelBox", "../../../apis/model/v1/testdata/HEAD/*.yaml")
 	editor := fuzzer.NewEditor(append(everyField, boxes...)...)
 	random := rand.New(rand.NewChaCha8([32]byte{}))
 	for range pairsOfABox * len(boxes) {
