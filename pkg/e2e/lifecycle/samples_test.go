@@ -105,7 +105,7 @@ func rolloutsAreComplete(n *framework.Namespace) {
 func ingressesLeadToTheirPorts(n *framework.Namespace) {
 	shop := n.AwaitIngress("shop", "has its hosts", hasHosts("shop.example.com", "www.shop.example.com"))
 	framework.ExpectEqual(n.T, "certificate", "shop-tls", shop.Spec.TLS[0].SecretName)
-	framework.ExpectEqual(n.T, "port of the further path", 9113, shop.Spec.Rules[0].HTTP.Paths[1].Backend.Service.Port.Number)
+	framework.ExpectEqual(n.T, "port of the further path", int32(9113), shop.Spec.Rules[0].HTTP.Paths[1].Backend.Service.Port.Number)
 	api := n.AwaitIngress("shop-api", "has its host", hasHosts("shop.example.com"))
 	framework.ExpectEqual(n.T, "path", "/api", api.Spec.Rules[0].HTTP.Paths[0].Path)
 }
