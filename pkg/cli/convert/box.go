@@ -289,12 +289,18 @@ func (c *conversion) judge() {
 	if c.live.DeletionTimestamp != nil {
 		c.add(refused, "it is being deleted")
 	}
-	if !adopt.IsRolledOut(c.live) {
-		c.add(refused, "it is being rolled out: wait until the rollout is complete")
+	if !c.live.Spec.Paused {
+		c.judgeRollout()
 	}
 	for _, manager := range managers {
 		if cmp.Or(c.live.Annotations[manager.key], c.live.Labels[manager.key]) != "" {
 			c.add(note, "it is managed by %[1]s: the box reverts later changes by %[1]s", manager.name)
 		}
+	}
+}
+
+func (c *conversion) judgeRollout() {
+	if !adopt.IsRolledOut(c.live) {
+		c.add(refused, "it is being rolled out: wait until the rollout is complete")
 	}
 }

@@ -235,6 +235,9 @@ func (o *Options) convert(ctx context.Context, live *appsv1.Deployment) (*conver
 			c.add(refused, "it is paused: run kubectl rollout resume deployment/%s", live.Name)
 			return c, nil
 		}
+		if c.judgeRollout(); c.isRefused() {
+			return c, nil
+		}
 		// A run that was interrupted has paused it.
 		c.live = live.DeepCopy()
 		c.live.Spec.Paused = false
