@@ -71,7 +71,9 @@ func TestChecksOfRollouts(t *testing.T) {
 				n.ExpectConverged("web")
 			}},
 			{"a check of all pods before they get traffic", func(n *framework.Namespace) {
-				n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2), withCheck(checkOf(errorsOfCanary, "1"), modelv1.RolloutBlueGreen)))
+				check := checkOf(errorsOfCanary, "1")
+				check.Count = ptr.To[int32](3) // The first measurement may come before Prometheus has the metrics of both pods.
+				n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(2), withCheck(check, modelv1.RolloutBlueGreen)))
 				n.UpdateBox("web", framework.WithImage(framework.NewImage))
 				n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonRolledBack, "check errors: 2 is more than 1")
 				n.AwaitImages("web", map[string]int{framework.Image: 2})
