@@ -58,29 +58,11 @@ func expectRendered(t *testing.T, box *model.ModelBox) {
 func expectRolledBack(t *testing.T, box *modelv1.ModelBox) {
 	t.Helper()
 	for i := range box.Spec.Ports {
-		rolledBack, stable := box.DeepCopy(), box.DeepCopy()
-		rolledBack.Spec.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureRollback}
+		stable := box.DeepCopy()
 		stable.Spec.Ports = slices.Delete(stable.Spec.Ports, i, i+1)
 		stable.Spec.Image += "-stable"
-		record, err := modelboxrender.Record(stable)
-		if err != nil {
-			t.Fatalf("recording the stable box: %v", err)
-		}
-		rolledBack.Status.Rollout = &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutRolledBack, PodsHash: podsHash(t, rolledBack),
-			Stable: &modelv1.ModelBoxRolloutRevision{PodsHash: podsHash(t, stable)}}
-		if _, err := modelboxrender.RenderForLive(rolledBack, modelboxrender.Live{StableRecord: record}); err != nil {
-			t.Errorf("rendering it when it is rolled back: %v", err)
-		}
+		expectRenderedInRollout(t, box, stable, withoutSteps(modelv1.RolloutRolledBack))
 	}
-}
-
-func podsHash(t *testing.T, box *modelv1.ModelBox) string {
-	t.Helper()
-	hash, err := modelboxrender.PodsHash(box)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return hash
 }
 
 func asServed(t *testing.T, box *model.ModelBox) *modelv1.ModelBox {

@@ -75,7 +75,7 @@ type rolloutState struct {
 func rolloutStates(workload modelv1.Workload) []rolloutState {
 	var states []rolloutState
 	for _, phase := range []modelv1.RolloutPhase{modelv1.RolloutProgressing, modelv1.RolloutPaused, modelv1.RolloutRolledBack} {
-		states = append(states, rolloutState{string(phase), modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureRollback}, modelv1.ModelBoxRolloutStatus{Phase: phase}})
+		states = append(states, withoutSteps(phase))
 	}
 	canary := modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureNone, Type: ptr.To(modelv1.RolloutCanary),
 		Steps: []modelv1.ModelBoxRolloutStep{{Weight: 25, Pause: "5m"}, {Weight: 50, Pause: modelv1.PauseManual}}}
@@ -98,6 +98,11 @@ func rolloutStates(workload modelv1.Workload) []rolloutState {
 		}
 	}
 	return states
+}
+
+// withoutSteps returns a state of a rollout that has no steps.
+func withoutSteps(phase modelv1.RolloutPhase) rolloutState {
+	return rolloutState{string(phase), modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureRollback}, modelv1.ModelBoxRolloutStatus{Phase: phase}}
 }
 
 func expectRenderedInRollout(t *testing.T, of, stable *modelv1.ModelBox, state rolloutState) {
@@ -128,6 +133,15 @@ func expectRenderedInRollout(t *testing.T, of, stable *modelv1.ModelBox, state r
 		}
 	}
 	expectCapacity(t, box, children, state.name)
+}
+
+func podsHash(t *testing.T, box *modelv1.ModelBox) string {
+	t.Helper()
+	hash, err := modelboxrender.PodsHash(box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hash
 }
 
 // workloadOf returns the workload of a complete rollout of the box, nil for a DaemonSet.
