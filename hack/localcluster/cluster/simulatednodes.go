@@ -56,6 +56,47 @@ spec:
     delete: true
 `
 
+// podReady is the stage of KWOK with this name. Its pods also have the resources of their containers in the status, as the pods of all
+// kubelets that can resize pods in place.
+var podReady = strings.Replace(podfast.DefaultPodReady, readyContainer, readyContainer+`        resources: {{ default (dict) .resources | toJson }}
+`, 1)
+
+const readyContainer = `      {{ range .spec.containers }}
+      - image: {{ .image | Quote }}
+`
+
+// podResize gives containers the resources in the spec of their pod when these change.
+const podResize = `apiVersion: kwok.x-k8s.io/v1alpha1
+kind: Stage
+metadata:
+  name: pod-resize
+spec:
+  resourceRef:
+    apiGroup: v1
+    kind: Pod
+  selector:
+    matchExpressions:
+    - key: '.metadata.deletionTimestamp'
+      operator: 'DoesNotExist'
+    - key: '.spec.containers as $containers | any(.status.containerStatuses[]?; . as $status | .resources != null and any($containers[]; .name == $status.name and .resources != $status.resources))'
+      operator: 'In'
+      values:
+      - 'true'
+  next:
+    statusTemplate: |
+      {{ $containers := .spec.containers }}
+      containerStatuses:
+      {{ range .status.containerStatuses }}
+      {{ $status := . }}
+      {{ range $containers }}
+      {{ if eq .name $status.name }}
+      {{ $status = set $status "resources" .resources }}
+      {{ end }}
+      {{ end }}
+      - {{ toJson $status }}
+      {{ end }}
+`
+
 // startSimulatedNodes creates the nodes and starts KWOK, which simulates their kubelets.
 func (c *Cluster) startSimulatedNodes(ctx context.Context) error {
 	if err := c.writeStages(); err != nil {
@@ -78,9 +119,10 @@ func (c *Cluster) writeStages() error {
 	stages := strings.Join([]string{
 		nodefast.DefaultNodeInit,
 		nodeheartbeat.DefaultNodeHeartbeat,
-		podfast.DefaultPodReady,
+		podReady,
 		podfast.DefaultPodComplete,
 		podDelete,
+		podResize,
 	}, "\n---\n")
 	if err := os.WriteFile(c.Config("kwok-stages.yaml"), []byte(stages), 0o644); err != nil {
 		return fmt.Errorf("writing the stages of nodes and pods: %w", err)
