@@ -58,6 +58,7 @@ var ordinarySpec = object(fields{
 	"podManagementPolicy":     anything,
 	"revisionHistoryLimit":    anything,
 	"restartOn":               anything,
+	"resize":                  anything,
 	"rollout":                 anything,
 	"before":                  job.needs(toRunJobs),
 	"after":                   job.needs(toRunJobs),

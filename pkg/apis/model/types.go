@@ -152,6 +152,7 @@ type ModelBoxSpec struct {
 	PodManagementPolicy     *PodManagementPolicy
 	RevisionHistoryLimit    *int32
 	RestartOn               *RestartTrigger
+	Resize                  *ModelBoxResize
 	Ports                   []corev1.ServicePort
 	ServiceType             ServiceType
 	Service                 *ModelBoxService
@@ -243,6 +244,7 @@ type ModelBoxStatus struct {
 	PodNetworks        []PodNetwork
 	UnreleasedStorage  []string
 	Rollout            *ModelBoxRolloutStatus
+	Resize             *ModelBoxResizeStatus
 	Conditions         []metav1.Condition
 }
 

@@ -110,7 +110,8 @@ func (e *NotServedError) Error() string {
 	return fmt.Sprintf("the cluster does not serve %s of %s", e.GroupVersionKind.Kind, e.GroupVersionKind.GroupVersion())
 }
 
-func isQuotaExceeded(err error) bool {
+// IsQuotaExceeded returns whether the admission plugin ResourceQuota has refused the request.
+func IsQuotaExceeded(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
 
@@ -164,7 +165,7 @@ func Classify(err error) Failure {
 		return Failure{Reason: modelv1.ReasonChildBeingDeleted, IsExpected: true, NeedsRetry: true}
 	case apierrors.IsForbidden(err):
 		reason := modelv1.ReasonForbidden
-		if isQuotaExceeded(err) {
+		if IsQuotaExceeded(err) {
 			reason = modelv1.ReasonQuotaExceeded
 		}
 		return Failure{Reason: reason, IsExpected: apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause), NeedsRetry: true}

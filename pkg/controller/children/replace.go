@@ -50,7 +50,7 @@ func (e *Engine[O]) tryCreation(ctx context.Context, owner O, s apply.Step) erro
 		DryRun:       []string{metav1.DryRunAll},
 		FieldManager: render.FieldManager,
 	})
-	if err == nil || apierrors.IsAlreadyExists(err) || isQuotaExceeded(err) {
+	if err == nil || apierrors.IsAlreadyExists(err) || IsQuotaExceeded(err) {
 		return nil
 	}
 	return fmt.Errorf("%s %s cannot be replaced, although %s: %w", s.Kind.Name(), s.Name(), s.Obstacle, err)

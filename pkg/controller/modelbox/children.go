@@ -87,6 +87,7 @@ func (c *Controller) liveBeside(box *modelv1.ModelBox, live children.Live) (mode
 func (c *Controller) workloadBeside(box *modelv1.ModelBox, workload metav1.Object) (modelboxrender.Live, error) {
 	var beside modelboxrender.Live
 	beside.StableRecord, _ = c.rollouts.StableRecords.Find(box)
+	beside.BeginsResize = c.resizes.Begins(box)
 	if workload == nil {
 		return beside, nil
 	}

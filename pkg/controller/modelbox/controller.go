@@ -36,6 +36,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/resizes"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/storage"
@@ -70,6 +71,7 @@ type Controller struct {
 	mountEvents    cache.Indexer
 	creationEvents cache.Indexer
 	rollouts       *rollouts.Reconciler
+	resizes        *resizes.Reconciler
 	liveness       *reconciler.Memory[livenessAnswers]
 	// unrecorded are the boxes that were reported to be too large for a record.
 	unrecorded *reconciler.Memory[bool]
@@ -177,6 +179,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		p.Prometheus = &countingPrometheus{p.Prometheus, c.metrics.prometheusQueries}
 	}
 	c.rollouts = rollouts.New(c.For, c.kubeClient, c.kinds, p.Children.Batch().V1().Jobs().Informer().GetIndexer(), p.Prometheus)
+	c.resizes = resizes.New(c.For, c.kubeClient)
 	c.kind(childkinds.Deployment).Written = c.rollouts.Record.Annotated
 	c.setEngine(c.newEngine())
 	if err := c.watch(&p); err != nil {

@@ -42,7 +42,7 @@ func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv
 var ownReadyReasons = sets.New("",
 	modelv1.ReasonPending, modelv1.ReasonReady, modelv1.ReasonStopped, modelv1.ReasonScaledToZero, modelv1.ReasonNotApplied, modelv1.ReasonPaused,
 	modelv1.ReasonProgressing, modelv1.ReasonDeploymentPaused, modelv1.ReasonStatefulSetPartitioned, modelv1.ReasonProgressDeadlineExceeded, modelv1.ReasonLoadBalancerPending,
-	modelv1.ReasonRolloutFailed, modelv1.ReasonRolledBack,
+	modelv1.ReasonRolloutFailed, modelv1.ReasonRolledBack, modelv1.ReasonResizeDeferred, modelv1.ReasonResizeInfeasible,
 	modelv1.ReasonIngressAddressPending, modelv1.ReasonRouteNotAccepted,
 )
 
@@ -63,6 +63,7 @@ func (c *Controller) recordPodFailure(box *modelv1.ModelBox, status *modelv1.Mod
 var transitions = slices.Concat([]reconciler.Transition{
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonProgressDeadlineExceeded, EventType: corev1.EventTypeWarning, Event: "RolloutStalled"},
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonRolledBack, EventType: corev1.EventTypeWarning, Event: "RolledBack"},
+	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonResizeInfeasible, EventType: corev1.EventTypeWarning, Event: "ResizeInfeasible"},
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonDeploymentPaused, EventType: corev1.EventTypeWarning, Event: "DeploymentPaused"},
 	{Condition: modelv1.ConditionProgressing, Reason: modelv1.ReasonStatefulSetPartitioned, EventType: corev1.EventTypeWarning, Event: "StatefulSetPartitioned"},
 	{Condition: modelv1.ConditionApplied, Reason: modelv1.ReasonNotServed, EventType: corev1.EventTypeWarning, Event: "NotServed"},
@@ -76,6 +77,22 @@ func (c *Controller) recordTransitions(box *modelv1.ModelBox, status *modelv1.Mo
 	c.recordPodFailure(box, status)
 	c.recordFailedRollout(box, status.Rollout)
 	c.recordStep(box, status.Rollout)
+	c.recordResize(box, status)
+}
+
+// recordResize records that a resize in place begins, is complete, or is given up.
+func (c *Controller) recordResize(box *modelv1.ModelBox, status *modelv1.ModelBoxStatus) {
+	last, resize := box.Status.Resize, status.Resize
+	wasInPlace := last != nil && last.Phase != modelv1.ResizeRestarting
+	switch {
+	case resize == nil && wasInPlace && last.Phase == modelv1.ResizeCompleting:
+		c.eventf(box, corev1.EventTypeNormal, "Resized", "Reconcile", "Resized %s in place", kinds.Count(status.Replicas, "pod", "pods"))
+	case resize == nil:
+	case resize.Phase == modelv1.ResizeRestarting && wasInPlace:
+		c.eventf(box, corev1.EventTypeWarning, "ResizeFailed", "Reconcile", "Replacing the pods, which cannot be resized in place: %s", resize.Message)
+	case resize.Phase == modelv1.ResizeInProgress && !(wasInPlace && last.PodsHash == resize.PodsHash):
+		c.eventf(box, corev1.EventTypeNormal, "Resizing", "Reconcile", "Resizing the pods in place")
+	}
 }
 
 // recordStep records that a rollout in steps begins with a step.

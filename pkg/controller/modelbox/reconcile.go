@@ -42,6 +42,9 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if err := c.rollouts.FindStableRecord(ctx, box, podsHash); err != nil {
 		return 0, err
 	}
+	if err := c.resizes.Begin(ctx, box, c.rollouts.CachedWorkload(box)); err != nil {
+		return 0, err
+	}
 	holdsPods, err := c.holdsPods(box, podsHash)
 	if err != nil {
 		return 0, err
@@ -74,12 +77,11 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 		result.Failures = append(result.Failures, err)
 		observed.Failures = result.Failures
 	}
-	if observed.AwaitsReferences = awaitsReferences; awaitsReferences {
-		observed.Rollout.Status = box.Status.Rollout
-	} else if observed.Rollout, err = c.observeRollout(ctx, box, podsHash, result, observed); err != nil {
+	resizeErr, err := c.observePods(ctx, box, podsHash, result, observed, awaitsReferences)
+	if err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
-	for _, err := range []error{observed.Rollout.Failure, c.rollouts.DeletePodOfRollout(ctx, box, observed), c.rollouts.PruneJobs(ctx, box, observed)} {
+	for _, err := range []error{resizeErr, observed.Rollout.Failure, c.rollouts.DeletePodOfRollout(ctx, box, observed), c.rollouts.PruneJobs(ctx, box, observed)} {
 		if err != nil {
 			result.Failures = append(result.Failures, err)
 			observed.Failures = result.Failures
@@ -93,7 +95,7 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)
-	requeueAfter := reconciler.Soonest(delay, retry, status.FindPodFailures(box, observed).RecheckAfter, observed.Progress.TimeLeft, observed.Rollout.RecheckAfter, observed.IngressClass.RecheckAfter(), deleteAfter, result.RecheckAfter)
+	requeueAfter := reconciler.Soonest(delay, retry, status.FindPodFailures(box, observed).RecheckAfter, observed.Progress.TimeLeft, observed.Rollout.RecheckAfter, observed.Resize.RecheckAfter, observed.IngressClass.RecheckAfter(), deleteAfter, result.RecheckAfter)
 	if !ok {
 		return requeueAfter, result.Err()
 	}
@@ -170,16 +172,30 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 	}, nil
 }
 
-// observeRollout returns how the rollout of the box gets on, where the box asks for that.
-func (c *Controller) observeRollout(ctx context.Context, box *modelv1.ModelBox, podsHash func() (string, error), result *children.Result, observed *status.Observation) (status.RolloutObservation, error) {
+// observePods observes how the pods of the box get what the box asks for: by a resize in place, by a rollout, or not yet. The first error
+// is a request of the resize that failed.
+func (c *Controller) observePods(ctx context.Context, box *modelv1.ModelBox, podsHash func() (string, error), result *children.Result, observed *status.Observation, awaitsReferences bool) (failure, err error) {
+	if observed.AwaitsReferences = awaitsReferences; awaitsReferences {
+		observed.Rollout.Status, observed.Resize.Status = box.Status.Rollout, box.Status.Resize
+		return nil, nil
+	}
 	var live modelboxrender.Live
-	if box.Spec.Rollout != nil {
-		var err error
+	if box.Spec.Rollout != nil || box.Spec.ResizesInPlace() {
 		if live, err = c.workloadBeside(box, result.Child(modelboxrender.WorkloadKind(box), box.Name)); err != nil {
-			return status.RolloutObservation{}, err
+			return nil, err
 		}
 	}
-	return c.rollouts.ObserveRollout(ctx, box, podsHash, live, observed)
+	resize, err := modelboxrender.ResizeOf(box, live)
+	if err != nil {
+		return nil, fmt.Errorf("comparing the resources of the pods: %w", err)
+	}
+	observed.Resize, failure = c.resizes.Reconcile(ctx, box, podsHash, resize, observed)
+	if resize == nil {
+		observed.Rollout, err = c.rollouts.ObserveRollout(ctx, box, podsHash, live, observed)
+	} else {
+		observed.Rollout.Status, err = rollouts.Resized(box, podsHash, observed.Resize.Status)
+	}
+	return failure, err
 }
 
 // reconcileStatus writes the status of the box when it is not what was observed, and records the transitions as events. It

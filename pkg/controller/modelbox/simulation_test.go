@@ -263,11 +263,10 @@ func templateHash(t *testing.T, template *corev1.PodTemplateSpec) string {
 // replicaSetsOf returns the ReplicaSets of a Deployment, the newest one first, which is nil if the Deployment has none for its template.
 func (s *simulation) replicaSetsOf(t *testing.T, deployment *appsv1.Deployment) (newest *appsv1.ReplicaSet, old []*appsv1.ReplicaSet) {
 	t.Helper()
-	hash := templateHash(t, &deployment.Spec.Template)
 	for _, set := range simulated[appsv1.ReplicaSet](t, s, replicaSets, "ReplicaSet") {
 		switch {
 		case !metav1.IsControlledBy(set, deployment):
-		case set.Labels[appsv1.DefaultDeploymentUniqueLabelKey] == hash:
+		case newest == nil && apiequality.Semantic.DeepEqual(set.Spec.Template, deployment.Spec.Template):
 			newest = set
 		default:
 			old = append(old, set)
@@ -372,6 +371,9 @@ func (s *simulation) newestReplicaSet(t *testing.T, deployment *appsv1.Deploymen
 	}
 	if newest == nil {
 		hash := templateHash(t, &deployment.Spec.Template)
+		for slices.ContainsFunc(old, func(set *appsv1.ReplicaSet) bool { return set.Name == deployment.Name+"-"+hash }) {
+			hash += "x" // The template of the ReplicaSet of this name was changed.
+		}
 		newest = &appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Replicas: new(int32), Template: *deployment.Spec.Template.DeepCopy()}}
 		newest.Name, newest.OwnerReferences = deployment.Name+"-"+hash, []metav1.OwnerReference{ownedBy("Deployment", deployment)}
 		newest.Labels = labels.Merge(deployment.Spec.Template.Labels, labels.Set{appsv1.DefaultDeploymentUniqueLabelKey: hash})

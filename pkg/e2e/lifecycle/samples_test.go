@@ -38,6 +38,7 @@ var samples = []struct {
 	{"ingress.yaml", []string{"shop", "shop-api"}, ingressesLeadToTheirPorts},
 	{"autoscaling.yaml", []string{"autoscaled"}, podsAreScaledAndKept},
 	{"networkpolicy.yaml", []string{"guarded"}, connectionsAreRestricted},
+	{"resize.yaml", []string{"resized"}, podsOfSampleAreResized},
 	{"references.yaml", []string{"restarted"}, podsHaveHashesOfTheirReferences},
 	{"probes.yaml", []string{"probes-default", "probes-own", "probes-disabled", "probes-without-liveness"}, containersHaveTheirProbes},
 }

@@ -58,6 +58,9 @@ var changes = []change{
 	{"time to be ready", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.MinReadySeconds = ptr.To[int32](1) }, kept},
 	{"progress deadline", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.ProgressDeadlineSeconds = ptr.To[int32](300) }, kept},
 	{"revision history", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.RevisionHistoryLimit = ptr.To[int32](2) }, kept},
+	{"resizes in place", deployment, nothing, func(spec *modelv1.ModelBoxSpec) {
+		spec.Resize = &modelv1.ModelBoxResize{Mode: modelv1.ResizeInPlaceOnly}
+	}, kept},
 	{"restarts on references", deployment, nothing, func(spec *modelv1.ModelBoxSpec) { spec.RestartOn = ptr.To(modelv1.RestartOnReferences) }, replaced},
 	{"pod management of a StatefulSet", statefulSet, framework.WithReplicas(2), both(framework.WithReplicas(2), withParallelPods), kept},
 

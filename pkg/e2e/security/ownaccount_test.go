@@ -41,7 +41,8 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		deletes       = "modelbox-apiserver deletes only what a ModelBox, a ModelStack or a Network controls"
 		changesClaims = "modelbox-apiserver changes only claims of a ModelBox, or claims that a ModelBox adopts"
 		deletesClaims = "modelbox-apiserver deletes only claims of a ModelBox"
-		deletesPods   = "modelbox-apiserver deletes only pods of the workload of a ModelBox"
+		changesPods   = "modelbox-apiserver deletes and resizes only pods of the workload of a ModelBox"
+		changesSets   = "modelbox-apiserver changes only the resources in the ReplicaSets of a ModelBox"
 		nothing       = "modelbox-apiserver writes nothing in the namespaces kube-system and modelbox-system"
 	)
 	service := func(namespace, owners string) string {
@@ -81,6 +82,13 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		})
 		return name
 	}
+	// asIs returns an object in JSON, and replace returns the arguments to replace it.
+	asIs := func(object string) string { return n.Kubectl.Run("get", object, "--output=json") }
+	replace := func(path string) string {
+		return "replace --raw=" + strings.Replace(path, "/namespaces/", "/namespaces/"+n.Name+"/", 1) + "?dryRun=All --filename=-"
+	}
+	replicaSet := n.Kubectl.Run("get", "replicaset", "--selector=modelbox=web,!app", "--output=jsonpath={.items[?(@.spec.replicas>0)].metadata.name}")
+	podOfBox := podOf("web", "")
 	for _, test := range []struct {
 		name, stdin, arguments, refusal string
 	}{
@@ -108,11 +116,16 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		{"a foreign claim that goes", "", "delete pvc foreign", deletesClaims},
 		{"a controlled claim that goes", "", "delete pvc others", deletesClaims},
 		{"a retained claim that goes", "", "delete pvc retained --dry-run=server", ""},
-		{"a pod without a controller that goes", "", "delete pod lonely", deletesPods},
-		{"a pod of a StatefulSet that is no box's", "", "delete pod foreign-0", deletesPods},
-		{"a pod of a ReplicaSet that is no box's", "", "delete pod " + podOf("web", "set"), deletesPods},
+		{"a pod without a controller that goes", "", "delete pod lonely", changesPods},
+		{"a pod of a StatefulSet that is no box's", "", "delete pod foreign-0", changesPods},
+		{"a pod of a ReplicaSet that is no box's", "", "delete pod " + podOf("web", "set"), changesPods},
 		{"a pod of a box's StatefulSet that goes", "", "delete pod db-0 --dry-run=server", ""},
 		{"a pod of a box's Deployment that goes", "", "delete pod " + podOf("web", "") + " --dry-run=server", ""},
+		{"a resize of a pod that is no box's", asIs("pod/foreign-0"), replace("/api/v1/namespaces/pods/foreign-0/resize"), changesPods},
+		{"a resize of a pod of a box", asIs("pod/" + podOfBox), replace("/api/v1/namespaces/pods/" + podOfBox + "/resize"), ""},
+		{"a change of a foreign ReplicaSet", asIs("replicaset/foreign"), replace("/apis/apps/v1/namespaces/replicasets/foreign"), changesSets},
+		{"a change of a box's ReplicaSet", asIs("replicaset/" + replicaSet), replace("/apis/apps/v1/namespaces/replicasets/" + replicaSet), ""},
+		{"another image in a box's ReplicaSet", strings.ReplaceAll(asIs("replicaset/"+replicaSet), framework.Image, "evil:1"), replace("/apis/apps/v1/namespaces/replicasets/" + replicaSet), changesSets},
 		{"a pod of a box's DaemonSet that goes", "", "delete pod " + podOf("agent", "") + " --dry-run=server", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

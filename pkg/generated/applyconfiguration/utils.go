@@ -43,6 +43,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxNetworkPolicyApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxPrometheusQuery"):
 		return &modelv1.ModelBoxPrometheusQueryApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxResize"):
+		return &modelv1.ModelBoxResizeApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxResizeStatus"):
+		return &modelv1.ModelBoxResizeStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRollout"):
 		return &modelv1.ModelBoxRolloutApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxRolloutCandidate"):

@@ -55,6 +55,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxPrometheusQuery{}.OpenAPIModelName():                     schema_pkg_apis_model_v1_ModelBoxPrometheusQuery(ref),
 		v1.ModelBoxPromotion{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxPromotion(ref),
 		v1.ModelBoxPromotionStatus{}.OpenAPIModelName():                     schema_pkg_apis_model_v1_ModelBoxPromotionStatus(ref),
+		v1.ModelBoxResize{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelBoxResize(ref),
+		v1.ModelBoxResizeStatus{}.OpenAPIModelName():                        schema_pkg_apis_model_v1_ModelBoxResizeStatus(ref),
 		v1.ModelBoxRestart{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxRestart(ref),
 		v1.ModelBoxRestartStatus{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxRestartStatus(ref),
 		v1.ModelBoxRetry{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_ModelBoxRetry(ref),
@@ -2380,6 +2382,93 @@ func schema_pkg_apis_model_v1_ModelBoxPromotionStatus(ref common.ReferenceCallba
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxResize(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxResize is what a change of only the CPU and the memory of containers does to the pods of a box.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"mode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "mode is \"Restart\" to replace the pods, as any other change of the pods does; \"InPlaceOrRestart\" to resize the pods in place, and to replace them if a pod cannot be resized; \"InPlaceOnly\" to resize them in place, and to wait if a pod cannot be resized. Required.\n\nExample: InPlaceOrRestart\n\nPossible enum values:\n - `\"InPlaceOnly\"` resizes the pods in place, and waits if a pod cannot be resized.\n - `\"InPlaceOrRestart\"` resizes the pods in place, and replaces them if a pod cannot be resized.\n - `\"Restart\"` replaces the pods, as any other change of the pods does.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"InPlaceOnly", "InPlaceOrRestart", "Restart"},
+						},
+					},
+					"timeoutSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "timeoutSeconds is the number of seconds that a resize may make no progress before the pods are replaced, such as while a node lacks the memory. For the mode \"InPlaceOrRestart\" only. Defaults to 300.\n\nExample: 600",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"mode"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxResizeStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxResizeStatus is how far a resize in place of the pods of a box has come.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"phase": {
+						SchemaProps: spec.SchemaProps{
+							Description: "phase is \"InProgress\" while the pods are resized, \"Halted\" while the workload is halted because all pods are, \"Completing\" while the workload gets the new pod template, and \"Restarting\" while the pods are replaced because they could not be resized.\n\nExample: InProgress\n\nPossible enum values:\n - `\"Completing\"` gives the workload the new pod template.\n - `\"Halted\"` has resized all pods. The workload is halted until its new pod template cannot replace them.\n - `\"InProgress\"` resizes the pods.\n - `\"Restarting\"` replaces the pods, because they could not be resized.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Completing", "Halted", "InProgress", "Restarting"},
+						},
+					},
+					"podsHash": {
+						SchemaProps: spec.SchemaProps{
+							Description: "podsHash identifies the pods that the box asks for.\n\nExample: 6fd9e0c1b5a94d2f",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"resizedReplicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "resizedReplicas is the number of pods that have the CPU and the memory that the box asks for.\n\nExample: 2",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"progressedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "progressedAt is when a pod was last resized, or when the resize began.\n\nExample: \"2026-01-02T03:04:05Z\"",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "reason is \"Deferred\" if a node lacks the CPU or the memory for now or a quota is exceeded, and \"Infeasible\" if a pod cannot be resized. It is empty if all pods are resized or can be.\n\nExample: Deferred",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message says which pod the reason is about, and what the cluster says.\n\nExample: \"pod web-5d8f7c9b6-2xkqp: Node didn't have enough resource: memory\"",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxRestart(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -3675,6 +3764,12 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							Enum:        []interface{}{"References"},
 						},
 					},
+					"resize": {
+						SchemaProps: spec.SchemaProps{
+							Description: "resize is what a change of only the CPU and the memory of containers does to the pods. Without resize, it replaces them. A change in place is no rollout: it has no revision, no steps, no checks and no Jobs. A container restarts only if its resizePolicy says so. For a Deployment only. Defaults to none.\n\nExample: {mode: InPlaceOrRestart}",
+							Ref:         ref(v1.ModelBoxResize{}.OpenAPIModelName()),
+						},
+					},
 					"rollout": {
 						SchemaProps: spec.SchemaProps{
 							Description: "rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there. Defaults to none.\n\nExample: {onFailure: Rollback}",
@@ -4116,7 +4211,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxAutoscaling{}.OpenAPIModelName(), v1.ModelBoxConfig{}.OpenAPIModelName(), v1.ModelBoxDisruptionBudget{}.OpenAPIModelName(), v1.ModelBoxIgnoreDrift{}.OpenAPIModelName(), v1.ModelBoxIngress{}.OpenAPIModelName(), v1.ModelBoxJob{}.OpenAPIModelName(), v1.ModelBoxNetworkPolicy{}.OpenAPIModelName(), v1.ModelBoxRollout{}.OpenAPIModelName(), v1.ModelBoxRoute{}.OpenAPIModelName(), v1.ModelBoxService{}.OpenAPIModelName(), v1.ModelBoxStorage{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
+			v1.ModelBoxAutoscaling{}.OpenAPIModelName(), v1.ModelBoxConfig{}.OpenAPIModelName(), v1.ModelBoxDisruptionBudget{}.OpenAPIModelName(), v1.ModelBoxIgnoreDrift{}.OpenAPIModelName(), v1.ModelBoxIngress{}.OpenAPIModelName(), v1.ModelBoxJob{}.OpenAPIModelName(), v1.ModelBoxNetworkPolicy{}.OpenAPIModelName(), v1.ModelBoxResize{}.OpenAPIModelName(), v1.ModelBoxRollout{}.OpenAPIModelName(), v1.ModelBoxRoute{}.OpenAPIModelName(), v1.ModelBoxService{}.OpenAPIModelName(), v1.ModelBoxStorage{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
 	}
 }
 
@@ -4293,6 +4388,12 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 							Ref:         ref(v1.ModelBoxRolloutStatus{}.OpenAPIModelName()),
 						},
 					},
+					"resize": {
+						SchemaProps: spec.SchemaProps{
+							Description: "resize is how far a resize in place has come. It is there until all pods and the workload have the CPU and the memory that the box asks for.\n\nExample: {phase: InProgress, podsHash: 6fd9e0c1b5a94d2f, resizedReplicas: 2}",
+							Ref:         ref(v1.ModelBoxResizeStatus{}.OpenAPIModelName()),
+						},
+					},
 					"conditions": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -4320,7 +4421,7 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxRolloutStatus{}.OpenAPIModelName(), v1.NodePort{}.OpenAPIModelName(), v1.PodNetwork{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+			v1.ModelBoxResizeStatus{}.OpenAPIModelName(), v1.ModelBoxRolloutStatus{}.OpenAPIModelName(), v1.NodePort{}.OpenAPIModelName(), v1.PodNetwork{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 

@@ -28,6 +28,8 @@ type Live struct {
 	IsScaled bool
 	// StableRecord is a record that may be the record of StableBox if the workload does not have it. It may be empty.
 	StableRecord string
+	// BeginsResize is BeginsResize for the workload as it was before the change.
+	BeginsResize bool
 	// Claims are the existing PersistentVolumeClaims of ClaimNames, by name.
 	Claims map[string]*corev1.PersistentVolumeClaim
 }
@@ -46,13 +48,28 @@ func ClaimNames(box *modelv1.ModelBox) []string {
 
 // RenderForLive returns the Children of the box for the live objects in the cluster. It keeps the number of pods of an autoscaler,
 // the selector of an adopted Deployment, and the size of an expanded claim. If the box is rolled back, its pods are the pods of its
-// stable revision.
+// stable revision. While its pods are resized in place, its workload keeps its resources.
 func RenderForLive(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructured, error) {
 	plan, err := planRollout(box, live)
 	if err != nil {
 		return nil, err
 	}
-	children, err := childrenOf(box, ScalingBeside(box, live), plan)
+	return plan.renderForLive(box, live)
+}
+
+// RenderResized is RenderForLive with the resources that the box asks for, also before its pods have them.
+func RenderResized(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructured, error) {
+	plan, err := planRollout(box, live)
+	if err != nil {
+		return nil, err
+	}
+	plan.resize = nil
+	return plan.renderForLive(box, live)
+}
+
+// renderForLive returns the children of the box by the plan, for the live objects that the plan was made for.
+func (p rolloutPlan) renderForLive(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructured, error) {
+	children, err := childrenOf(box, ScalingBeside(box, live), p)
 	if err != nil {
 		return nil, err
 	}

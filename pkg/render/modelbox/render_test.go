@@ -143,6 +143,7 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		{"MinReadySeconds", "no time to be ready", func(s *modelv1.ModelBoxSpec) { s.MinReadySeconds = ptr.To[int32](0) }, deploymentOnly},
 		{"ProgressDeadlineSeconds", "a deadline", func(s *modelv1.ModelBoxSpec) { s.ProgressDeadlineSeconds = ptr.To[int32](60) }, deploymentOnly},
 		{"RevisionHistoryLimit", "fewer revisions", func(s *modelv1.ModelBoxSpec) { s.RevisionHistoryLimit = ptr.To[int32](1) }, deploymentOnly},
+		{"Resize", "resizes in place", func(s *modelv1.ModelBoxSpec) { s.Resize = &modelv1.ModelBoxResize{Mode: modelv1.ResizeInPlaceOnly} }, neither},
 		{"RestartOn", "restarts on changes of references", func(s *modelv1.ModelBoxSpec) { s.RestartOn = ptr.To(modelv1.RestartOnReferences) }, neither},
 		{"PodManagementPolicy", "the order of a StatefulSet", func(s *modelv1.ModelBoxSpec) { s.PodManagementPolicy = ptr.To(modelv1.PodManagementParallel) }, neither},
 		{"Rollout", "a rollback", func(s *modelv1.ModelBoxSpec) {

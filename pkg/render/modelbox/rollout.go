@@ -72,6 +72,8 @@ type rolloutPlan struct {
 	hasStablePods bool
 	// awaitsBefore says that no pod of the box may start before the Job of spec.before has succeeded.
 	awaitsBefore bool
+	// resize is the resize in place that the box is in, nil if it is in none. It is no rollout.
+	resize *Resize
 }
 
 // serviceTraffic returns which pods the Service of the box leads to, nil for all: it cannot lead to the stable pods while the
@@ -87,12 +89,20 @@ func (p rolloutPlan) serviceTraffic() *modelv1.ModelBoxRolloutTraffic {
 // spec.
 func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 	plan, rollout := rolloutPlan{box: box}, box.Status.Rollout
+	var err error
+	if plan.resize, err = ResizeOf(box, live); err != nil {
+		return plan, err
+	}
 	if box.Spec.Rollout == nil || rollout == nil && box.Spec.Before == nil {
 		return plan, nil
 	}
 	hash, err := PodsHash(box)
 	if err != nil {
 		return plan, err
+	}
+	if plan.resize != nil {
+		plan.annotations = stableAnnotations(box, hash, live)
+		return plan, nil
 	}
 	if plan.awaitsBefore = AwaitsBefore(box, hash, live); rollout == nil {
 		return plan, nil
@@ -132,6 +142,19 @@ func planRollout(box *modelv1.ModelBox, live Live) (rolloutPlan, error) {
 		plan.annotations[modelv1.AwaitedJobAnnotation], err = JobName(box, modelv1.JobBefore, hash)
 	}
 	return plan, err
+}
+
+// stableAnnotations returns the annotations of a workload with the record of its stable pods, nil if the box asks for these pods or does
+// not need them. If pods cannot be resized, a rollout needs the record.
+func stableAnnotations(box *modelv1.ModelBox, hash string, live Live) map[string]string {
+	if rollout := box.Status.Rollout; !KeepsStable(box) || rollout == nil || rollout.Stable == nil || rollout.Stable.PodsHash == hash {
+		return nil
+	}
+	stable, record := StableBox(box, live)
+	if stable == nil || !fitsBeside(box, record) {
+		return nil
+	}
+	return map[string]string{modelv1.StableRecordAnnotation: record}
 }
 
 // planSteps plans the rollout in steps, if the box asks for that.
@@ -247,7 +270,8 @@ func rolledBackTo(box, stable *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	spec, now := stable.Spec, &box.Spec
 	spec.Replicas, spec.Strategy, spec.RollingUpdate = now.Replicas, now.Strategy, now.RollingUpdate
 	spec.MinReadySeconds, spec.ProgressDeadlineSeconds, spec.Rollout = now.MinReadySeconds, now.ProgressDeadlineSeconds, now.Rollout
-	spec.PodManagementPolicy, spec.RevisionHistoryLimit, spec.RestartOn = now.PodManagementPolicy, now.RevisionHistoryLimit, now.RestartOn
+	spec.PodManagementPolicy, spec.RevisionHistoryLimit = now.PodManagementPolicy, now.RevisionHistoryLimit
+	spec.RestartOn, spec.Resize = now.RestartOn, now.Resize
 	spec.Autoscaling, spec.DisruptionBudget, spec.NetworkPolicy = now.Autoscaling, now.DisruptionBudget, now.NetworkPolicy
 	spec.IgnoreDrift, spec.Paused, spec.Before, spec.After = now.IgnoreDrift, now.Paused, now.Before, now.After
 	var err error

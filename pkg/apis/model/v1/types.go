@@ -347,6 +347,15 @@ type ModelBoxSpec struct {
 	// +k8s:optional
 	RestartOn *RestartTrigger `json:"restartOn,omitempty" protobuf:"bytes,47,opt,name=restartOn,casttype=RestartTrigger"`
 
+	// resize is what a change of only the CPU and the memory of containers does to the pods. Without resize, it replaces them. A change
+	// in place is no rollout: it has no revision, no steps, no checks and no Jobs. A container restarts only if its resizePolicy says so.
+	// For a Deployment only. Defaults to none.
+	//
+	// Example: {mode: InPlaceOrRestart}
+	// +optional
+	// +k8s:optional
+	Resize *ModelBoxResize `json:"resize,omitempty" protobuf:"bytes,48,opt,name=resize"`
+
 	// rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there.
 	// Defaults to none.
 	//
@@ -921,6 +930,10 @@ const (
 	ReasonRolloutFailed = "RolloutFailed"
 	// ReasonProgressDeadlineExceeded: a rollout made no progress for spec.progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
+	// ReasonResizeDeferred: a pod waits for the CPU or the memory of its node, or for a quota, to be resized in place.
+	ReasonResizeDeferred = "ResizeDeferred"
+	// ReasonResizeInfeasible: a pod cannot be resized in place, and the box does not let it be replaced.
+	ReasonResizeInfeasible = "ResizeInfeasible"
 	// ReasonJobFailed: the Job of spec.before or spec.after has failed.
 	ReasonJobFailed = "JobFailed"
 	// ReasonCheckFailed: a check of spec.rollout.checks has failed more often than its failureLimit.
@@ -1079,6 +1092,14 @@ type ModelBoxStatus struct {
 	// Example: {phase: Complete, podsHash: 6fd9e0c1b5a94d2f}
 	// +optional
 	Rollout *ModelBoxRolloutStatus `json:"rollout,omitempty" protobuf:"bytes,16,opt,name=rollout"`
+
+	// resize is how far a resize in place has come. It is there until all pods and the workload have the CPU and the memory that the box
+	// asks for.
+	//
+	// Example: {phase: InProgress, podsHash: 6fd9e0c1b5a94d2f, resizedReplicas: 2}
+	// +optional
+	// +k8s:optional
+	Resize *ModelBoxResizeStatus `json:"resize,omitempty" protobuf:"bytes,17,opt,name=resize"`
 
 	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
 	//

@@ -154,6 +154,16 @@ func (in ModelBoxPromotionStatus) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxResize) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxResize"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxResizeStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxResizeStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxRestart) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxRestart"
 }

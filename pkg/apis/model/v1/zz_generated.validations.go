@@ -1369,6 +1369,93 @@ func Validate_ModelBoxPromotionStatus(
 	return errs
 }
 
+// Validate_ModelBoxResize validates an instance of ModelBoxResize according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxResize(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxResize) (errs field.ErrorList) {
+
+	{ // field ModelBoxResize.Mode
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ResizeMode,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ResizeMode(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxResize) *ResizeMode {
+				return &oldObj.Mode
+			})
+		errs = append(errs, fn(fldPath.Child("mode"), &obj.Mode, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxResize.TimeoutSeconds has no validation
+	return errs
+}
+
+// Validate_ModelBoxResizeStatus validates an instance of ModelBoxResizeStatus according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxResizeStatus(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxResizeStatus) (errs field.ErrorList) {
+
+	// field ModelBoxResizeStatus.Phase has no validation
+	// field ModelBoxResizeStatus.PodsHash has no validation
+
+	{ // field ModelBoxResizeStatus.ResizedReplicas
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxResizeStatus) *int32 {
+				return &oldObj.ResizedReplicas
+			})
+		errs = append(errs, fn(fldPath.Child("resizedReplicas"), &obj.ResizedReplicas, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxResizeStatus.ProgressedAt has no validation
+	// field ModelBoxResizeStatus.Reason has no validation
+	// field ModelBoxResizeStatus.Message has no validation
+	return errs
+}
+
 // Validate_ModelBoxRestart validates an instance of ModelBoxRestart according
 // to declarative validation rules in the API schema.
 func Validate_ModelBoxRestart(
@@ -2136,6 +2223,36 @@ func Validate_ModelBoxSpec(
 		errs = append(errs, fn(fldPath.Child("restartOn"), obj.RestartOn, oldVal, oldObj != nil)...)
 	}
 
+	{ // field ModelBoxSpec.Resize
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxResize,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxResize(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *ModelBoxResize {
+				return oldObj.Resize
+			})
+		errs = append(errs, fn(fldPath.Child("resize"), obj.Resize, oldVal, oldObj != nil)...)
+	}
+
 	{ // field ModelBoxSpec.Rollout
 		fn := func(
 			fldPath *field.Path,
@@ -2832,6 +2949,37 @@ func Validate_ModelBoxStatus(
 	// field ModelBoxStatus.PodNetworks has no validation
 	// field ModelBoxStatus.UnreleasedStorage has no validation
 	// field ModelBoxStatus.Rollout has no validation
+
+	{ // field ModelBoxStatus.Resize
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxResizeStatus,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxResizeStatus(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxStatus) *ModelBoxResizeStatus {
+				return oldObj.Resize
+			})
+		errs = append(errs, fn(fldPath.Child("resize"), obj.Resize, oldVal, oldObj != nil)...)
+	}
+
 	// field ModelBoxStatus.Conditions has no validation
 	return errs
 }
@@ -4418,6 +4566,21 @@ func Validate_PodManagementPolicy(
 	obj, oldObj *PodManagementPolicy) (errs field.ErrorList) {
 
 	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForPodManagementPolicy, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
+var symbolsForResizeMode = sets.New(ResizeInPlaceOnly, ResizeInPlaceOrRestart, ResizeRestart)
+
+// Validate_ResizeMode validates an instance of ResizeMode according
+// to declarative validation rules in the API schema.
+func Validate_ResizeMode(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ResizeMode) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForResizeMode, nil); len(e) != 0 {
 		errs = append(errs, e...)
 	}
 

@@ -61,6 +61,9 @@ const (
 	// RestartsOnce is about spec.restartOn of a box with pods.
 	RestartsOnce = "restarts the pods once, to record the hashes of the ConfigMaps and Secrets that they refer to"
 
+	// RolloutInProgress is why pods are not resized in place.
+	RolloutInProgress = "a rollout is in progress"
+
 	// OtherTargetPorts is why the pods of a box are not replaced in the steps of its rollout.
 	OtherTargetPorts = "the target ports change, and one Service routes to the pods of both revisions"
 )
@@ -87,6 +90,12 @@ func NoEffectWith(other string) string { return "has no effect with " + other }
 func WeightRounded(weight, share int32, pods string) string {
 	return fmt.Sprintf("%d%% is rounded to %d%% of the traffic, the share of %s", weight, share, pods)
 }
+
+// NotInPlace follows the number of pods that an update rolls although the box asks for a resize in place.
+func NotInPlace(obstacle string) string { return ", not in place: " + obstacle }
+
+// ResizesNoPod is about a change of CPU or memory that pods cannot get in place, of a box that does not let them be replaced.
+func ResizesNoPod(obstacle string) string { return "resizes no pod: " + obstacle }
 
 // FilesOfAllSteps is about a config with the rollout Restart of a StatefulSet or a DaemonSet that is rolled out in steps.
 const FilesOfAllSteps = "stable pods get changed files in the first step already; rollout Versioned leaves them the files that they have"

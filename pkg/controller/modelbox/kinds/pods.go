@@ -34,12 +34,17 @@ func PodsOf(indexer cache.Indexer, box types.NamespacedName) ([]*corev1.Pod, err
 	pods := make([]*corev1.Pod, 0, len(objects))
 	for _, object := range objects {
 		pod := object.(*corev1.Pod)
-		if pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+		if IsActive(pod) {
 			pods = append(pods, pod)
 		}
 	}
 	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return pods, nil
+}
+
+// IsActive returns whether the pod neither is being deleted nor has ended.
+func IsActive(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
 // UnreadySince returns since when the pod, which is not ready, has not been.

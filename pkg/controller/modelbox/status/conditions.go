@@ -71,6 +71,7 @@ var lastingReasons = []string{
 	modelv1.ReasonProgressDeadlineExceeded,
 	modelv1.ReasonRolledBack,
 	modelv1.ReasonRolloutFailed,
+	modelv1.ReasonResizeInfeasible,
 }
 
 // stalledVerdict is the verdict of the rollout, except for a rollout that is being rolled back, which will not become what the box
@@ -132,7 +133,13 @@ func workloadVerdict(box *modelv1.ModelBox, observed *Observation) verdict {
 	if workload == nil {
 		return verdict(kinds.Progressing("there is no %s yet", box.Spec.Workload))
 	}
+	if observed.Resize.isInPlace() {
+		return resizeVerdict(observed.Resize.Status, workload)
+	}
 	rollout := verdict(workload.Rollout())
+	if resize := observed.Resize.Status; resize != nil {
+		rollout.Message += "; the pods could not be resized in place: " + resize.Reason + ": " + resize.Message
+	}
 	if rollout.Reason == modelv1.ReasonProgressDeadlineExceeded && observed.Rollout.isIn(modelv1.RolloutProgressing) {
 		rollout = verdict(kinds.Progressing("the rollout is tried again: %s", rollout.Message))
 	}

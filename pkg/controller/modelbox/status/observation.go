@@ -43,6 +43,8 @@ type Observation struct {
 	Progress Progress
 	// Rollout is what becomes of the rollout, where the box asks for that.
 	Rollout RolloutObservation
+	// Resize is what becomes of a resize in place.
+	Resize ResizeObservation
 	// AwaitsReferences is modelboxrender.AwaitsReferences of the box.
 	AwaitsReferences bool
 	Now              time.Time
@@ -89,6 +91,19 @@ func (o RolloutObservation) isInSteps() bool { return o.Status != nil && o.Statu
 // isIn returns whether the box asks for a rollout, and it is in the phase.
 func (o RolloutObservation) isIn(phase modelv1.RolloutPhase) bool {
 	return o.Status != nil && o.Status.Phase == phase
+}
+
+// ResizeObservation is what became of a resize in place.
+type ResizeObservation struct {
+	// Status is the status of the resize, nil if the box is in none.
+	Status *modelv1.ModelBoxResizeStatus
+	// RecheckAfter is after how long a resize is looked at again although nothing happens, 0 for never.
+	RecheckAfter time.Duration
+}
+
+// isInPlace returns whether the box is in a resize, and its pods are not replaced instead.
+func (o ResizeObservation) isInPlace() bool {
+	return o.Status != nil && o.Status.Phase != modelv1.ResizeRestarting
 }
 
 // Progress is how a rollout gets on. It is zero for a rollout that is complete, waits for a user, or has a deadline of its own.

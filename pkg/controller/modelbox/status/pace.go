@@ -27,6 +27,9 @@ func withoutProgress(status *modelv1.ModelBoxStatus) modelv1.ModelBoxStatus {
 		Rollout:            status.Rollout,
 		Conditions:         slices.Clone(status.Conditions),
 	}
+	if resize := status.Resize; resize != nil {
+		lasting.Resize = &modelv1.ModelBoxResizeStatus{Phase: resize.Phase, PodsHash: resize.PodsHash, Reason: resize.Reason}
+	}
 	for i := range lasting.Conditions {
 		lasting.Conditions[i].Message = ""
 		lasting.Conditions[i].LastTransitionTime = metav1.Time{}

@@ -21,6 +21,7 @@ func Of(box *modelv1.ModelBox, observed *Observation) modelv1.ModelBoxStatus {
 		Conditions:         ConditionsOf(box, observed),
 		UnreleasedStorage:  observed.Unreleased,
 		Rollout:            observed.Rollout.Status,
+		Resize:             observed.Resize.Status,
 	}
 	if observed.Workload != nil {
 		replicas := replicasOf(box, observed)

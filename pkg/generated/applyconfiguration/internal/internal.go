@@ -278,6 +278,37 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+- name: com.github.model.v1.ModelBoxResize
+  map:
+    fields:
+    - name: mode
+      type:
+        scalar: string
+      default: ""
+    - name: timeoutSeconds
+      type:
+        scalar: numeric
+- name: com.github.model.v1.ModelBoxResizeStatus
+  map:
+    fields:
+    - name: message
+      type:
+        scalar: string
+    - name: phase
+      type:
+        scalar: string
+    - name: podsHash
+      type:
+        scalar: string
+    - name: progressedAt
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: reason
+      type:
+        scalar: string
+    - name: resizedReplicas
+      type:
+        scalar: numeric
 - name: com.github.model.v1.ModelBoxRollout
   map:
     fields:
@@ -724,6 +755,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: replicas
       type:
         scalar: numeric
+    - name: resize
+      type:
+        namedType: com.github.model.v1.ModelBoxResize
     - name: resourceType
       type:
         scalar: string
@@ -847,6 +881,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: replicas
       type:
         scalar: numeric
+    - name: resize
+      type:
+        namedType: com.github.model.v1.ModelBoxResizeStatus
     - name: rollout
       type:
         namedType: com.github.model.v1.ModelBoxRolloutStatus

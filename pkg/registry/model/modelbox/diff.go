@@ -14,6 +14,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // Differ compares the live children of a box with those that it asks for.
@@ -25,7 +26,7 @@ type Differ interface {
 
 // DiffEffect returns what the action on a child of a box does to what runs, where the box was old before: in the words of the
 // warnings of an update. It is empty where nothing that runs is concerned.
-func DiffEffect(box, old *model.ModelBox, child *modelv1.ModelBoxChildDiff) string {
+func DiffEffect(box, old *model.ModelBox, child *modelv1.ModelBoxChildDiff, resize *modelboxrender.Resize) string {
 	isWorkload := child.APIVersion == appsv1.SchemeGroupVersion.String() && child.Name == box.Name // and not the candidate beside it
 	switch child.Action {
 	case modelv1.DiffActionReplace:
@@ -37,6 +38,9 @@ func DiffEffect(box, old *model.ModelBox, child *modelv1.ModelBoxChildDiff) stri
 		switch {
 		case !isWorkload || !changesTemplate(child) || count == 0:
 			return ""
+		case resize != nil:
+			text, _ := describeResize(box, resize.Live, resize.Wanted, countedPods(count))
+			return text
 		case child.Kind == "StatefulSet":
 			return rolls(box, old, countedPods(count), count, "")
 		default: // While a rollout is in steps, a Deployment has the template of the stable pods.

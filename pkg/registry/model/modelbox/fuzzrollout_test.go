@@ -47,6 +47,7 @@ func FuzzRollout(f *testing.F) {
 		for _, state := range rolloutStates(box.Spec.Workload) {
 			expectRenderedInRollout(t, box, stable, state)
 		}
+		expectRenderedInResize(t, box, stable)
 	})
 }
 
@@ -133,6 +134,31 @@ func expectRenderedInRollout(t *testing.T, of, stable *modelv1.ModelBox, state r
 		}
 	}
 	expectCapacity(t, box, children, state.name)
+}
+
+// expectRenderedInResize renders the box in all phases of a resize of the pods of the stable box. Users who can write the status can write
+// phases that do not fit the pods.
+func expectRenderedInResize(t *testing.T, of, stable *modelv1.ModelBox) {
+	t.Helper()
+	box := of.DeepCopy()
+	box.Spec.Resize = &modelv1.ModelBoxResize{Mode: modelv1.ResizeInPlaceOnly}
+	for _, phase := range []modelv1.ResizePhase{"", modelv1.ResizeInProgress, modelv1.ResizeHalted, modelv1.ResizeCompleting, modelv1.ResizeRestarting} {
+		if box.Status.Resize = nil; phase != "" {
+			box.Status.Resize = &modelv1.ModelBoxResizeStatus{Phase: phase, PodsHash: podsHash(t, box)}
+		}
+		for _, begins := range []bool{false, true} {
+			live := modelboxrender.Live{Workload: workloadOf(t, stable), BeginsResize: begins}
+			if _, err := modelboxrender.RenderForLive(box, live); err != nil {
+				t.Errorf("rendering in phase %q of a resize: %v", phase, err)
+			}
+			if live.Workload == nil {
+				continue
+			}
+			if _, err := modelboxrender.BeginsResize(box, live); err != nil {
+				t.Errorf("looking for a resize in phase %q: %v", phase, err)
+			}
+		}
+	}
 }
 
 func podsHash(t *testing.T, box *modelv1.ModelBox) string {

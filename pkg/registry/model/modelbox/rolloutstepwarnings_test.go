@@ -232,7 +232,7 @@ func TestDiffEffectOfSteps(t *testing.T) {
 			image("nginx:2")(box)
 			child := &modelv1.ModelBoxChildDiff{APIVersion: "apps/v1", Kind: row.kind, Name: "web", Action: modelv1.DiffActionUpdate,
 				Fields: []modelv1.ModelBoxFieldDiff{{Path: "spec.template.spec.containers"}}}
-			if got := DiffEffect(box, old, child); got != row.want {
+			if got := DiffEffect(box, old, child, nil); got != row.want {
 				t.Errorf("got %q, want %q", got, row.want)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -37,15 +38,27 @@ func rolloutWarnings(ctx context.Context, box, old *model.ModelBox, of string) [
 	}
 	applied := isCurrent(old, modelv1.ConditionApplied, modelv1.ReasonApplied)
 	resumes := old.Spec.Paused && !box.Spec.Paused && !applied
-	if !resumes && !changesPodTemplate(ctx, box, old) {
+	before, after := podTemplates(ctx, box, old)
+	if !resumes && (before == nil || after == nil || apiequality.Semantic.DeepEqual(before, after)) {
 		return nil
 	}
 	pods, because := countedPods(count), ""
 	if of != "" {
 		pods += " of " + of
 	}
+	var notInPlace string
+	if !resumes {
+		resized, obstacle := resizes(box, old, before, after, pods)
+		if resized != "" {
+			return []string{resized}
+		}
+		notInPlace = obstacle
+	}
 	if !applied || !isCurrent(old, modelv1.ConditionProgressing, modelv1.ReasonRolloutComplete) {
 		pods, because = "up to "+pods, warn.UpdatedPodsStay
+	}
+	if notInPlace != "" {
+		because += warn.NotInPlace(notInPlace)
 	}
 	warnings := []string{rolls(box, old, pods, count, because)}
 	if runsJobBefore(box) {
@@ -141,14 +154,17 @@ func replacedPods(box, old *model.ModelBox) int32 {
 	return min(old.Status.Replicas, replicasOf(box))
 }
 
-// changesPodTemplate compares the renders of old and new.
-func changesPodTemplate(ctx context.Context, box, old *model.ModelBox) bool {
+// podTemplates returns the pod templates of the box and of the old box, nil for one that cannot be rendered.
+func podTemplates(ctx context.Context, box, old *model.ModelBox) (before, after *corev1.PodTemplateSpec) {
 	before, err := boxview.PodTemplate(ctx, old)
 	if err != nil {
 		// An older release accepted it. The update that repairs it must not fail for want of a warning.
 		klog.FromContext(ctx).V(2).Info("Comparing with a pod template that cannot be rendered", "box", klog.KObj(old), "err", err)
-		return false
+		return nil, nil
 	}
-	after, err := boxview.PodTemplate(ctx, box)
-	return err == nil && !apiequality.Semantic.DeepEqual(before, after)
+	after, err = boxview.PodTemplate(ctx, box)
+	if err != nil {
+		return before, nil
+	}
+	return before, after
 }

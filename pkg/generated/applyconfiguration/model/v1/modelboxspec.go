@@ -93,6 +93,12 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: References
 	RestartOn *modelv1.RestartTrigger `json:"restartOn,omitempty"`
+	// resize is what a change of only the CPU and the memory of containers does to the pods. Without resize, it replaces them. A change
+	// in place is no rollout: it has no revision, no steps, no checks and no Jobs. A container restarts only if its resizePolicy says so.
+	// For a Deployment only. Defaults to none.
+	//
+	// Example: {mode: InPlaceOrRestart}
+	Resize *ModelBoxResizeApplyConfiguration `json:"resize,omitempty"`
 	// rollout is when a rollout has failed, and what follows. Without it nothing follows, and status.rollout is not there.
 	// Defaults to none.
 	//
@@ -382,6 +388,14 @@ func (b *ModelBoxSpecApplyConfiguration) WithRevisionHistoryLimit(value int32) *
 // If called multiple times, the RestartOn field is set to the value of the last call.
 func (b *ModelBoxSpecApplyConfiguration) WithRestartOn(value modelv1.RestartTrigger) *ModelBoxSpecApplyConfiguration {
 	b.RestartOn = &value
+	return b
+}
+
+// WithResize sets the Resize field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Resize field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithResize(value *ModelBoxResizeApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.Resize = value
 	return b
 }
 

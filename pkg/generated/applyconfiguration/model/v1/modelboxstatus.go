@@ -80,6 +80,11 @@ type ModelBoxStatusApplyConfiguration struct {
 	//
 	// Example: {phase: Complete, podsHash: 6fd9e0c1b5a94d2f}
 	Rollout *ModelBoxRolloutStatusApplyConfiguration `json:"rollout,omitempty"`
+	// resize is how far a resize in place has come. It is there until all pods and the workload have the CPU and the memory that the box
+	// asks for.
+	//
+	// Example: {phase: InProgress, podsHash: 6fd9e0c1b5a94d2f, resizedReplicas: 2}
+	Resize *ModelBoxResizeStatusApplyConfiguration `json:"resize,omitempty"`
 	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
 	//
 	// Example: [{type: Ready, status: "False", reason: Progressing, message: "3 of 4 pods are available"}]
@@ -225,6 +230,14 @@ func (b *ModelBoxStatusApplyConfiguration) WithUnreleasedStorage(values ...strin
 // If called multiple times, the Rollout field is set to the value of the last call.
 func (b *ModelBoxStatusApplyConfiguration) WithRollout(value *ModelBoxRolloutStatusApplyConfiguration) *ModelBoxStatusApplyConfiguration {
 	b.Rollout = value
+	return b
+}
+
+// WithResize sets the Resize field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Resize field is set to the value of the last call.
+func (b *ModelBoxStatusApplyConfiguration) WithResize(value *ModelBoxResizeStatusApplyConfiguration) *ModelBoxStatusApplyConfiguration {
+	b.Resize = value
 	return b
 }
 

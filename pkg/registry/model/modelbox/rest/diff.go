@@ -95,12 +95,19 @@ func (r *DiffREST) diff(ctx context.Context, box, old *model.ModelBox) (*model.M
 	mayGet := func(resource schema.GroupVersionResource) bool {
 		return requester.Can(ctx, r.authorizer, "get", resource, box.Namespace)
 	}
+	var resize *modelboxrender.Resize
 	children, err := modelbox.ReadCluster(ctx, func(ctx context.Context) ([]modelv1.ModelBoxChildDiff, error) {
 		live, err := r.children.Live(ctx, served, mayGetObject(ctx, r.authorizer, box.Namespace))
 		if err != nil {
 			return nil, err
 		}
-		rendered, err := modelboxrender.RenderForLive(served, live)
+		if live.BeginsResize, err = modelboxrender.BeginsResize(served, live); err != nil {
+			return nil, fmt.Errorf("comparing the resources of the pods of %s: %w", box.Name, err)
+		}
+		if resize, err = modelboxrender.ResizeOf(served, live); err != nil {
+			return nil, fmt.Errorf("comparing the resources of the pods of %s: %w", box.Name, err)
+		}
+		rendered, err := modelboxrender.RenderResized(served, live)
 		if err != nil {
 			return nil, fmt.Errorf("rendering the children of %s: %w", box.Name, err)
 		}
@@ -115,7 +122,7 @@ func (r *DiffREST) diff(ctx context.Context, box, old *model.ModelBox) (*model.M
 	}
 	for i := range children {
 		child := &children[i]
-		child.Effect = modelbox.DiffEffect(box, old, child)
+		child.Effect = modelbox.DiffEffect(box, old, child, resize)
 		if omitted := len(child.Fields) - maxDiffFields; omitted > 0 {
 			child.Fields, child.OmittedFields = child.Fields[:maxDiffFields], int32(omitted)
 		}

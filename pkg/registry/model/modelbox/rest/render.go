@@ -82,7 +82,7 @@ func (r *RenderREST) Create(ctx context.Context, name string, obj runtime.Object
 
 // render returns the children of the box in the form of the API.
 func (r *RenderREST) render(box *modelv1.ModelBox, live modelboxrender.Live) (*metav1.List, error) {
-	children, err := modelboxrender.RenderForLive(box, live)
+	children, err := modelboxrender.RenderResized(box, live)
 	if err != nil {
 		return nil, apierrors.NewInternalError(fmt.Errorf("rendering the children of %s: %w", box.Name, err))
 	}
