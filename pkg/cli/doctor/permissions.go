@@ -40,6 +40,7 @@ var wanted = slices.Concat([]rbacv1.PolicyRule{
 	rule("storage.k8s.io", "get", "storageclasses"),
 	rule("", "delete", "pods"),
 	rule("", "update", "pods/resize"),
+	rule("", "patch", "pods"),
 	rule("model.github.com", "update", "modelboxes/finalizers", "modelstacks/finalizers", "networks/finalizers"),
 	rule("", "list,watch", "pods"),
 	rule("events.k8s.io", "list,watch,create,patch", "events"),

@@ -97,6 +97,15 @@ func (c *Controller) workloadBeside(box *modelv1.ModelBox, workload metav1.Objec
 	return beside, err
 }
 
+// readWorkload reads the workload of the box from the cluster, and returns it with what the pods of the box depend on.
+func (c *Controller) readWorkload(ctx context.Context, box *modelv1.ModelBox) (modelboxrender.Live, error) {
+	workload, err := c.rollouts.GetWorkload(ctx, box)
+	if err != nil {
+		return modelboxrender.Live{}, err
+	}
+	return c.workloadBeside(box, workload)
+}
+
 // reportUnrecorded records, once, that a box has no record on any child, which only one can be too large for that was
 // stored by an earlier release.
 func (c *Controller) reportUnrecorded(box *modelv1.ModelBox, rendered []*unstructured.Unstructured) {

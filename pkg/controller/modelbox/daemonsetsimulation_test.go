@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -112,5 +113,31 @@ func (s *simulation) reportDaemonSet(t *testing.T, set *appsv1.DaemonSet) {
 	}
 	status.NumberUnavailable = status.DesiredNumberScheduled - status.NumberAvailable
 	set.Status = status
+	s.recordRevision(t, set)
 	s.update(t, daemonSets, set)
+}
+
+var controllerRevisions = appsv1.SchemeGroupVersion.WithResource("controllerrevisions")
+
+// recordRevision makes the revision of the template of a DaemonSet its newest revision.
+func (s *simulation) recordRevision(t *testing.T, set *appsv1.DaemonSet) {
+	t.Helper()
+	hash, last := templateHash(t, &set.Spec.Template), int64(0)
+	var current *appsv1.ControllerRevision
+	for _, revision := range simulated[appsv1.ControllerRevision](t, s, controllerRevisions, "ControllerRevision") {
+		last = max(last, revision.Revision)
+		if revision.Name == set.Name+"-"+hash {
+			current = revision
+		}
+	}
+	switch {
+	case current == nil:
+		revision := &appsv1.ControllerRevision{Revision: last + 1}
+		revision.Name, revision.OwnerReferences = set.Name+"-"+hash, []metav1.OwnerReference{ownedBy("DaemonSet", set)}
+		revision.Labels = labels.Merge(set.Spec.Template.Labels, labels.Set{appsv1.DefaultDaemonSetUniqueLabelKey: hash})
+		s.create(t, controllerRevisions, revision)
+	case current.Revision < last:
+		current.Revision = last + 1
+		s.update(t, controllerRevisions, current)
+	}
 }

@@ -33,7 +33,8 @@ func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv
 		return
 	}
 	wasComplete := reconciler.ReasonIn(box.Status.Conditions, modelv1.ConditionProgressing) == modelv1.ReasonRolloutComplete
-	if c.rollouts.Record.Complete(apply.KeyOf(box), workload, wasComplete) {
+	wasResized := box.Status.Resize != nil && box.Status.Resize.Phase == modelv1.ResizeCompleting // A resize is no rollout.
+	if c.rollouts.Record.Complete(apply.KeyOf(box), workload, wasComplete) && !wasResized {
 		c.eventf(box, corev1.EventTypeNormal, "RolloutComplete", "Reconcile", "%s", progressing.Message)
 	}
 }

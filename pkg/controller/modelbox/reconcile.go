@@ -42,7 +42,7 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if err := c.rollouts.FindStableRecord(ctx, box, podsHash); err != nil {
 		return 0, err
 	}
-	if err := c.resizes.Begin(ctx, box, c.rollouts.CachedWorkload(box)); err != nil {
+	if err := c.resizes.Begin(ctx, box, c.rollouts.CachedWorkload(box), c.readWorkload); err != nil {
 		return 0, err
 	}
 	holdsPods, err := c.holdsPods(box, podsHash)
@@ -193,7 +193,7 @@ func (c *Controller) observePods(ctx context.Context, box *modelv1.ModelBox, pod
 	if resize == nil {
 		observed.Rollout, err = c.rollouts.ObserveRollout(ctx, box, podsHash, live, observed)
 	} else {
-		observed.Rollout.Status, err = rollouts.Resized(box, podsHash, observed.Resize.Status)
+		observed.Rollout.Status, err = rollouts.Resized(box, podsHash, observed)
 	}
 	return failure, err
 }

@@ -24,6 +24,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -50,13 +51,17 @@ func newResizeTest(t *testing.T, mode modelv1.ResizeMode, changes ...func(*model
 	}
 	s.cluster.PrependReactor("update", "pods", s.resizePod)
 	s.run(t)
+	s.step(time.Minute) // so that the pods are available
+	s.run(t)
 	s.told()
 	s.ran = nil
 	for _, pod := range s.pods(t) {
 		s.first = append(s.first, pod.UID)
 	}
 	check(t, "pods", 4, len(s.first))
-	s.serving = 4
+	if s.serving = 4; s.rolloutTest.kind != modelv1.WorkloadDeployment {
+		s.serving = 3 // A rollout replaces one pod after the other.
+	}
 	return s
 }
 
@@ -106,20 +111,37 @@ func pending(reason string) func(*corev1.Pod) error {
 	}
 }
 
-// memory returns the limits of the pods, and of the templates of the Deployment and its ReplicaSets with pods.
+// memory returns the limits of the pods, and of the templates of the workload and of the ReplicaSets with pods.
 func (s *resizeTest) memory(t *testing.T) string {
 	t.Helper()
 	limit := func(spec *corev1.PodSpec) string { return spec.Containers[0].Resources.Limits.Memory().String() }
-	var pods, sets []string
+	templates := []string{limit(&s.liveWorkload(t).PodTemplate().Spec)}
+	for _, set := range simulated[appsv1.ReplicaSet](t, s.simulation, replicaSets, "ReplicaSet") {
+		if *set.Spec.Replicas > 0 {
+			templates = append(templates, limit(&set.Spec.Template.Spec))
+		}
+	}
+	var pods []string
 	for _, pod := range s.pods(t) {
 		pods = append(pods, limit(&pod.Spec))
 	}
-	for _, set := range simulated[appsv1.ReplicaSet](t, s.simulation, replicaSets, "ReplicaSet") {
-		if *set.Spec.Replicas > 0 {
-			sets = append(sets, limit(&set.Spec.Template.Spec))
-		}
+	return fmt.Sprintf("templates %s, pods %s", strings.Join(slices.Compact(templates), " "), strings.Join(pods, " "))
+}
+
+// expectNotHalted checks that the workload updates its pods.
+func (s *resizeTest) expectNotHalted(t *testing.T) {
+	t.Helper()
+	isHalted := false
+	switch workload := s.liveWorkload(t).(type) {
+	case kinds.Deployment:
+		isHalted = workload.Spec.Paused
+	case kinds.StatefulSet:
+		rollingUpdate := workload.Spec.UpdateStrategy.RollingUpdate
+		isHalted = rollingUpdate != nil && ptr.Deref(rollingUpdate.Partition, 0) > 0
+	case kinds.DaemonSet:
+		isHalted = workload.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
 	}
-	return fmt.Sprintf("Deployment %s, ReplicaSets %s, pods %s", limit(&s.deployment(t).Spec.Template.Spec), strings.Join(sets, " "), strings.Join(pods, " "))
+	check(t, "halted", false, isHalted)
 }
 
 // keptPods returns how many of the first pods there are.
@@ -136,7 +158,7 @@ func (s *resizeTest) keptPods(t *testing.T) (kept int) {
 // expectResized checks that the box is Ready with its first pods, all of which have the limit, and that nothing is left of a resize.
 func (s *resizeTest) expectResized(t *testing.T, memory string) {
 	t.Helper()
-	check(t, "memory", fmt.Sprintf("Deployment %[1]s, ReplicaSets %[1]s, pods %[1]s %[1]s %[1]s %[1]s", memory), s.memory(t))
+	check(t, "memory", fmt.Sprintf("templates %[1]s, pods %[1]s %[1]s %[1]s %[1]s", memory), s.memory(t))
 	check(t, "pods of before", 4, s.keptPods(t))
 	s.expectSettled(t)
 }
@@ -144,7 +166,7 @@ func (s *resizeTest) expectResized(t *testing.T, memory string) {
 // expectReplaced checks that the box is Ready with other pods, all of which have the limit.
 func (s *resizeTest) expectReplaced(t *testing.T, memory string) {
 	t.Helper()
-	check(t, "memory", fmt.Sprintf("Deployment %[1]s, ReplicaSets %[1]s, pods %[1]s %[1]s %[1]s %[1]s", memory), s.memory(t))
+	check(t, "memory", fmt.Sprintf("templates %[1]s, pods %[1]s %[1]s %[1]s %[1]s", memory), s.memory(t))
 	check(t, "pods of before", 0, s.keptPods(t))
 	s.expectSettled(t)
 }
@@ -154,7 +176,7 @@ func (s *resizeTest) expectSettled(t *testing.T) {
 	box := s.boxInServer(t)
 	check(t, "ready", "True Ready", s.status(t).ready)
 	check(t, "resize", (*modelv1.ModelBoxResizeStatus)(nil), box.Status.Resize)
-	check(t, "paused", false, s.deployment(t).Spec.Paused)
+	s.expectNotHalted(t)
 	if box.Spec.Rollout == nil {
 		return
 	}
@@ -180,7 +202,14 @@ var resizableBoxes = []resizableBox{
 	{"in steps", []func(*modelv1.ModelBox){inSteps}},
 	{"in steps with a route", []func(*modelv1.ModelBox){inSteps, routed}},
 	{"with Jobs", []func(*modelv1.ModelBox){inSteps, withBefore, withAfter}},
+	{"StatefulSet", []func(*modelv1.ModelBox){stateful}},
+	{"StatefulSet in steps", []func(*modelv1.ModelBox){stateful, inSteps}},
+	{"DaemonSet", []func(*modelv1.ModelBox){daemonic}},
+	{"DaemonSet in steps", []func(*modelv1.ModelBox){daemonic, inSteps}},
 }
+
+// variedBoxes are the boxes of resizableBoxes that differ most.
+var variedBoxes = []resizableBox{resizableBoxes[3], resizableBoxes[4], resizableBoxes[6]}
 
 func TestResizeInPlace(t *testing.T) {
 	for _, row := range resizableBoxes {
@@ -278,7 +307,7 @@ func TestResizeThatIsNotPossible(t *testing.T) {
 		{"cluster without the subresource", notServed, setMemory("128Mi"), "does not serve pods/resize"},
 		{"another QoS class", nil, guaranteed, "QoS class of the pods would change from Burstable to Guaranteed"},
 	} {
-		for _, box := range resizableBoxes {
+		for _, box := range variedBoxes {
 			t.Run(row.name+", box "+box.name, func(t *testing.T) {
 				s := newResizeTest(t, modelv1.ResizeInPlaceOrRestart, box.changes...)
 				s.resize = row.resize
@@ -340,36 +369,36 @@ func TestResizeThatWaits(t *testing.T) {
 	}
 }
 
-// TestChangesInTheMiddleOfAResize changes a box after each number of steps of a resize.
+// TestChangesInTheMiddleOfAResize changes a box after every other number of steps of a resize.
 func TestChangesInTheMiddleOfAResize(t *testing.T) {
-	plain, withJobs := resizableBoxes[:1], []resizableBox{resizableBoxes[0], resizableBoxes[3]}
+	plain := resizableBoxes[:1]
 	for _, row := range []struct {
 		name   string
 		boxes  []resizableBox
 		change func(*modelv1.ModelBoxSpec)
 		expect func(s *resizeTest, t *testing.T)
 	}{
-		{"reverted", withJobs, setMemory("64Mi"), func(s *resizeTest, t *testing.T) { s.expectResized(t, "64Mi") }},
-		{"more memory", withJobs, setMemory("256Mi"), func(s *resizeTest, t *testing.T) { s.expectResized(t, "256Mi") }},
+		{"reverted", variedBoxes, setMemory("64Mi"), func(s *resizeTest, t *testing.T) { s.expectResized(t, "64Mi") }},
+		{"more memory", variedBoxes, setMemory("256Mi"), func(s *resizeTest, t *testing.T) { s.expectResized(t, "256Mi") }},
 		{"in place only", plain, func(spec *modelv1.ModelBoxSpec) { spec.Resize.Mode = modelv1.ResizeInPlaceOnly }, func(s *resizeTest, t *testing.T) { s.expectResized(t, "128Mi") }},
-		{"another image", withJobs, image("nginx:2"), func(s *resizeTest, t *testing.T) { s.expectReplaced(t, "128Mi") }},
+		{"another image", variedBoxes[:1], image("nginx:2"), func(s *resizeTest, t *testing.T) { s.expectReplaced(t, "128Mi") }},
 		{"restart", plain, func(spec *modelv1.ModelBoxSpec) { spec.Resize.Mode = modelv1.ResizeRestart }, func(s *resizeTest, t *testing.T) {
-			check(t, "memory", "Deployment 128Mi, ReplicaSets 128Mi, pods 128Mi 128Mi 128Mi 128Mi", s.memory(t))
+			check(t, "memory", "templates 128Mi, pods 128Mi 128Mi 128Mi 128Mi", s.memory(t))
 			s.expectSettled(t)
 		}},
 		{"another pod", plain, func(spec *modelv1.ModelBoxSpec) { spec.Replicas = ptr.To[int32](5) }, func(s *resizeTest, t *testing.T) {
-			check(t, "memory", "Deployment 128Mi, ReplicaSets 128Mi, pods 128Mi 128Mi 128Mi 128Mi 128Mi", s.memory(t))
+			check(t, "memory", "templates 128Mi, pods 128Mi 128Mi 128Mi 128Mi 128Mi", s.memory(t))
 			check(t, "pods of before", 4, s.keptPods(t))
 			s.expectSettled(t)
 		}},
 		{"no pods", plain, func(spec *modelv1.ModelBoxSpec) { spec.Replicas = ptr.To[int32](0) }, func(s *resizeTest, t *testing.T) {
 			check(t, "ready", "True Stopped", s.status(t).ready)
 			check(t, "resize", (*modelv1.ModelBoxResizeStatus)(nil), s.boxInServer(t).Status.Resize)
-			check(t, "paused", false, s.deployment(t).Spec.Paused)
+			s.expectNotHalted(t)
 		}},
 	} {
-		for _, box := range row.boxes {
-			for after := 0; ; after++ {
+		for i, box := range row.boxes {
+			for after := i % 2; ; after += 2 {
 				isOver := false
 				t.Run(fmt.Sprintf("%s after %d steps, box %s", row.name, after, box.name), func(t *testing.T) {
 					s := newResizeTest(t, modelv1.ResizeInPlaceOrRestart, box.changes...)
@@ -394,9 +423,9 @@ func TestChangesInTheMiddleOfAResize(t *testing.T) {
 	}
 }
 
-// TestKilledControllerKeepsResizes kills the controller before and after each write of a resize.
+// TestKilledControllerKeepsResizes kills the controller before or after each write of a resize.
 func TestKilledControllerKeepsResizes(t *testing.T) {
-	for _, box := range []resizableBox{resizableBoxes[0], resizableBoxes[3]} {
+	for i, box := range variedBoxes {
 		play := func(t *testing.T, write int, isAfter bool) killer {
 			s := newResizeTest(t, modelv1.ResizeInPlaceOrRestart, box.changes...)
 			killer := s.killAt(write, isAfter)
@@ -407,15 +436,14 @@ func TestKilledControllerKeepsResizes(t *testing.T) {
 		}
 		unkilled := play(t, 0, false)
 		for write := 1; write <= unkilled.writes; write++ {
-			for _, isAfter := range []bool{false, true} {
-				t.Run(fmt.Sprintf("box %s, write %d of %d, after it: %t", box.name, write, unkilled.writes, isAfter), func(t *testing.T) {
-					killed := play(t, write, isAfter)
-					check(t, "killed", true, killed.hasKilled)
-					if killed.childWrites > unkilled.childWrites {
-						t.Errorf("children were written %d times, want at most %d", killed.childWrites, unkilled.childWrites)
-					}
-				})
-			}
+			isAfter := (write+i)%2 == 0
+			t.Run(fmt.Sprintf("box %s, write %d of %d, after it: %t", box.name, write, unkilled.writes, isAfter), func(t *testing.T) {
+				killed := play(t, write, isAfter)
+				check(t, "killed", true, killed.hasKilled)
+				if killed.childWrites > unkilled.childWrites {
+					t.Errorf("children were written %d times, want at most %d", killed.childWrites, unkilled.childWrites)
+				}
+			})
 		}
 	}
 }
@@ -427,15 +455,16 @@ func TestResizeOfAPausedBox(t *testing.T) {
 		setMemory("128Mi")(spec)
 	})
 	s.runToTheEnd(t)
-	check(t, "memory", "Deployment 64Mi, ReplicaSets 64Mi, pods 64Mi 64Mi 64Mi 64Mi", s.memory(t))
+	check(t, "memory", "templates 64Mi, pods 64Mi 64Mi 64Mi 64Mi", s.memory(t))
 	check(t, "ready", "False Paused", s.status(t).ready)
 	s.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Paused = false })
 	s.runToTheEnd(t)
 	s.expectResized(t, "128Mi")
 }
 
-// TestResizeRestoresResources changes the resources of the Deployment, whose pods are replaced, as another client does.
-func TestResizeRestoresResources(t *testing.T) {
+// TestChangedResourcesOfTheWorkload changes the resources of the Deployment, which replaces its pods, as another client does. They are
+// restored like any other field.
+func TestChangedResourcesOfTheWorkload(t *testing.T) {
 	s := newResizeTest(t, modelv1.ResizeInPlaceOnly, inSteps)
 	deployment := s.deployment(t)
 	deployment.Spec.Template.Spec.Containers[0].Resources.Limits[corev1.ResourceMemory] = resource.MustParse("32Mi")
@@ -443,13 +472,34 @@ func TestResizeRestoresResources(t *testing.T) {
 	s.simulation.update(t, deployments, deployment)
 	for s.work(t) {
 	}
-	check(t, "memory", "Deployment 32Mi, ReplicaSets 32Mi, pods 32Mi 32Mi 32Mi 32Mi", s.memory(t))
-	s.first = nil
-	for _, pod := range s.pods(t) {
-		s.first = append(s.first, pod.UID)
-	}
+	check(t, "memory", "templates 32Mi, pods 32Mi 32Mi 32Mi 32Mi", s.memory(t))
 	s.runToTheEnd(t)
-	s.expectResized(t, "64Mi")
+	s.expectReplaced(t, "64Mi")
+	check(t, "resized pods", 0, len(s.resized))
+}
+
+// TestResizeThatTheClusterChanges resizes the pods of a box whose Deployment gets less memory than the box asks for, from a webhook for
+// example. The Deployment replaces the pods.
+func TestResizeThatTheClusterChanges(t *testing.T) {
+	s := newResizeTest(t, modelv1.ResizeInPlaceOnly)
+	mutate := func(action clienttesting.Action) (bool, runtime.Object, error) {
+		isHandled, object, err := s.simulation.apply(action)
+		deployment, isDeployment := object.(*appsv1.Deployment)
+		if err != nil || !isDeployment {
+			return isHandled, object, err
+		}
+		limits := deployment.Spec.Template.Spec.Containers[0].Resources.Limits
+		if most := resource.MustParse("100Mi"); limits.Memory().Cmp(most) > 0 {
+			limits[corev1.ResourceMemory] = most
+		}
+		return true, deployment, s.simulation.tracker.Update(deployments, deployment, deployment.Namespace)
+	}
+	s.cluster.PrependReactor("patch", "deployments", mutate)
+	s.serving = 3
+	s.changeBox(t, setMemory("128Mi"))
+	s.runFor(t, time.Minute)
+	check(t, "resize", (*modelv1.ModelBoxResizeStatus)(nil), s.boxInServer(t).Status.Resize)
+	s.expectNotHalted(t)
 }
 
 // TestResizeWhoseStatusIsLost loses the status of the box after each number of steps of a resize.
@@ -466,7 +516,7 @@ func TestResizeWhoseStatusIsLost(t *testing.T) {
 			isOver = after > 0 && s.boxInServer(t).Status.Resize == nil
 			s.testController.update(t, func(box *modelv1.ModelBox) { box.Status.Resize = nil })
 			s.runToTheEnd(t)
-			check(t, "memory", "Deployment 128Mi, ReplicaSets 128Mi, pods 128Mi 128Mi 128Mi 128Mi", s.memory(t))
+			check(t, "memory", "templates 128Mi, pods 128Mi 128Mi 128Mi 128Mi", s.memory(t))
 			s.expectSettled(t)
 		})
 		if isOver {

@@ -58,6 +58,7 @@ func TestApplicationsRunInContainers(t *testing.T) {
 		{"a Job runs once before and after a rollout", jobsRunOnce},
 		{"a changed Secret restarts pods without a lost request", changedSecretRestartsPods},
 		{"pods are resized in place without a lost request", podsAreResizedInPlace},
+		{"pods of a StatefulSet are resized in place", podsOfStatefulSetAreResizedInPlace},
 		{"containers of a PodDebugger see the processes of their targets", podDebuggersSeeTheirTargets},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -68,6 +68,20 @@ func podsAreResizedInPlace(n *framework.Namespace) {
 	traffic.expectNoneLost(n, "web")
 }
 
+// podsOfStatefulSetAreResizedInPlace is podsAreResizedInPlace for pods that keep their names.
+func podsOfStatefulSetAreResizedInPlace(n *framework.Namespace) {
+	n.CreateReadyBox(newAppBox("web", checkedOften, framework.WithWorkload(modelv1.WorkloadStatefulSet), framework.WithReplicas(2), withLimits("500m", "64Mi"), func(spec *modelv1.ModelBoxSpec) {
+		spec.Resize = &modelv1.ModelBoxResize{Mode: modelv1.ResizeInPlaceOnly}
+	}))
+	before := n.PodUIDs("web")
+	n.UpdateBox("web", withLimits("1", "128Mi"))
+	awaitNoResize(n)
+	expectMemoryLimits(n, "128Mi")
+	framework.ExpectEqual(n.T, "pods", before, n.PodUIDs("web"))
+	framework.ExpectEqual(n.T, "restarts", int32(0), restartsOf(n, "web"))
+	n.ExpectConverged("web")
+}
+
 func awaitNoResize(n *framework.Namespace) {
 	n.T.Helper()
 	n.AwaitBox("web", "is resized", func(box *modelv1.ModelBox) error {

@@ -41,6 +41,8 @@ func TestPodsAreResizedInPlace(t *testing.T) {
 				OnFailure: modelv1.RolloutFailureRollback, Type: ptr.To(modelv1.RolloutCanary), Steps: []modelv1.ModelBoxRolloutStep{{Weight: 50, Pause: modelv1.PauseManual}},
 			}
 		},
+		"StatefulSet": framework.WithWorkload(modelv1.WorkloadStatefulSet),
+		"DaemonSet":   framework.WithWorkload(modelv1.WorkloadDaemonSet),
 		"with Jobs": func(spec *modelv1.ModelBoxSpec) {
 			spec.Before, spec.After = &modelv1.ModelBoxJob{Command: []string{"migrate"}}, &modelv1.ModelBoxJob{Command: []string{"test"}}
 		},
@@ -49,21 +51,25 @@ func TestPodsAreResizedInPlace(t *testing.T) {
 			t.Parallel()
 			n := framework.NewNamespace(t)
 			n.CreateReadyBox(framework.NewBox("web", framework.WithReplicas(3), withResize(modelv1.ResizeInPlaceOrRestart), withMemory("64Mi"), change))
-			before, sets := n.PodUIDs("web"), replicaSetsOf(n)
+			before, revisions := n.PodUIDs("web"), replicaSetsOf(n)
 			jobs := n.Kubectl.Run("get", "jobs", "--output=name")
 
 			const patch = `--patch={"spec":{"resources":{"limits":{"memory":"128Mi"}}}}`
 			run := framework.RunKubectl(n.Kubectl.Command("patch", "modelbox/web", "--type=merge", patch), "")
-			if want := "resizes 3 pods in place, and restarts none"; run.Err != nil || !strings.Contains(run.Stderr, want) {
+			pods := fmt.Sprintf("%d pods", len(before))
+			if want := "resizes " + pods + " in place, and restarts none"; run.Err != nil || !strings.Contains(run.Stderr, want) {
 				t.Errorf("want %q, got %q, %v", want, run.Stderr, run.Err)
 			}
 			awaitResized(n, "web", "128Mi")
 			framework.ExpectEqual(t, "pods", before, n.PodUIDs("web"))
-			framework.ExpectEqual(t, "ReplicaSets", sets, replicaSetsOf(n))
+			framework.ExpectEqual(t, "ReplicaSets", revisions, replicaSetsOf(n))
 			framework.ExpectEqual(t, "Jobs", jobs, n.Kubectl.Run("get", "jobs", "--output=name"))
-			n.Events.Await("web", "Resized", "3 pods")
+			n.Events.Await("web", "Resized", pods)
 			n.ExpectConverged("web")
 
+			if name == "DaemonSet" {
+				return
+			}
 			// New pods have the new resources, also if an autoscaler adds them in the middle of a resize.
 			n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) {
 				withMemory("256Mi")(spec)
@@ -107,11 +113,20 @@ func awaitResized(n *framework.Namespace, box, memory string) {
 		}
 		return nil
 	}
-	n.AwaitDeployment(box, "has "+memory, func(deployment *appsv1.Deployment) error {
-		if deployment.Spec.Paused {
-			return errors.New("it is paused")
+	n.AwaitWorkload(n.GetBox(box).Spec.Workload, box, "has "+memory+" and is not halted", func(workload framework.Workload) error {
+		isHalted := false
+		switch object := workload.Object.(type) {
+		case *appsv1.Deployment:
+			isHalted = object.Spec.Paused
+		case *appsv1.StatefulSet:
+			isHalted = object.Spec.UpdateStrategy.RollingUpdate != nil && ptr.Deref(object.Spec.UpdateStrategy.RollingUpdate.Partition, 0) > 0
+		case *appsv1.DaemonSet:
+			isHalted = object.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
 		}
-		return check(&deployment.Spec.Template.Spec)
+		if isHalted {
+			return errors.New("it is halted")
+		}
+		return check(&workload.Template.Spec)
 	})
 	n.Eventually("all pods have "+memory, func() error {
 		pods, err := n.LivePods(box)

@@ -13,6 +13,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -41,7 +43,7 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 		deletes       = "modelbox-apiserver deletes only what a ModelBox, a ModelStack or a Network controls"
 		changesClaims = "modelbox-apiserver changes only claims of a ModelBox, or claims that a ModelBox adopts"
 		deletesClaims = "modelbox-apiserver deletes only claims of a ModelBox"
-		changesPods   = "modelbox-apiserver deletes and resizes only pods of the workload of a ModelBox"
+		changesPods   = "modelbox-apiserver changes and deletes only pods of the workload of a ModelBox"
 		changesSets   = "modelbox-apiserver changes only the resources in the ReplicaSets of a ModelBox"
 		nothing       = "modelbox-apiserver writes nothing in the namespaces kube-system and modelbox-system"
 	)
@@ -137,6 +139,40 @@ func TestServerWritesOnlyWhatBoxesControl(t *testing.T) {
 				t.Errorf("it is refused: %s", run.Stderr)
 			case test.refusal != "" && !strings.Contains(run.Stderr, test.refusal):
 				t.Errorf("want %q, got %s %s", test.refusal, run.Stdout, run.Stderr)
+			}
+		})
+	}
+}
+
+// TestServerChangesOnlyTheRevisionOfPods patches pods with the service account of the server, which may not get them.
+func TestServerChangesOnlyTheRevisionOfPods(t *testing.T) {
+	t.Parallel()
+	n := framework.NewNamespace(t)
+	n.CreateReadyBox(framework.NewBox("db", framework.WithWorkload(modelv1.WorkloadStatefulSet)))
+	n.Kubectl.RunWithInput(fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: lonely, namespace: %s, labels: {modelbox: db}}, spec: {containers: [{name: main, image: %s}]}}`,
+		n.Name, framework.Image), "create", "-f", "-")
+	client, err := kubernetes.NewForConfig(n.ControlPlane.ConfigAs(framework.ServerUser))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		revision = `{"metadata":{"labels":{"controller-revision-hash":"b","pod-template-generation":"2"}}}`
+		notABox  = "modelbox-apiserver changes and deletes only pods of the workload of a ModelBox"
+		notThese = "modelbox-apiserver changes only the labels of pods that name their revision"
+	)
+	for _, test := range []struct{ name, pod, patch, refusal string }{
+		{"the revision of a pod of a box", "db-0", revision, ""},
+		{"the revision of a pod without a controller", "lonely", revision, notABox},
+		{"another label", "db-0", `{"metadata":{"labels":{"app":"evil"}}}`, notThese},
+		{"a label that goes", "db-0", `{"metadata":{"labels":{"statefulset.kubernetes.io/pod-name":null}}}`, notThese},
+		{"an annotation", "db-0", `{"metadata":{"annotations":{"app":"evil"}}}`, notThese},
+		{"a finalizer", "db-0", `{"metadata":{"finalizers":["example.com/evil"]}}`, notThese},
+		{"an image", "db-0", `{"spec":{"containers":[{"name":"db","image":"evil:1"}]}}`, notThese},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := client.CoreV1().Pods(n.Name).Patch(n.Ctx, test.pod, types.StrategicMergePatchType, []byte(test.patch), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+			if test.refusal == "" && err != nil || test.refusal != "" && (err == nil || !strings.Contains(err.Error(), test.refusal)) {
+				t.Errorf("got %v, want %q", err, test.refusal)
 			}
 		})
 	}

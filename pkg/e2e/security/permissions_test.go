@@ -36,7 +36,7 @@ func TestServerHasNoFurtherPermissions(t *testing.T) {
 		{"no", "create pods"},
 		{"no", "create pods --subresource=exec"},
 		{"no", "patch pods --subresource=ephemeralcontainers"},
-		{"no", "patch pods"},
+		{"yes", "patch pods"},
 		{"yes", "delete pods"},
 		{"yes", "update pods --subresource=resize"},
 		{"no", "update pods"},

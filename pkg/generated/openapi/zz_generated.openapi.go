@@ -3766,7 +3766,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"resize": {
 						SchemaProps: spec.SchemaProps{
-							Description: "resize is what a change of only the CPU and the memory of containers does to the pods. Without resize, it replaces them. A change in place is no rollout: it has no revision, no steps, no checks and no Jobs. A container restarts only if its resizePolicy says so. For a Deployment only. Defaults to none.\n\nExample: {mode: InPlaceOrRestart}",
+							Description: "resize is what a change of only the CPU and the memory of containers does to the pods. Without resize, it replaces them. A change in place is no rollout: it has no revision, no steps, no checks and no Jobs. A container restarts only if its resizePolicy says so. Defaults to none.\n\nExample: {mode: InPlaceOrRestart}",
 							Ref:         ref(v1.ModelBoxResize{}.OpenAPIModelName()),
 						},
 					},

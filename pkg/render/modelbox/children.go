@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	applyappsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -44,10 +43,8 @@ func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) (
 		return nil, fmt.Errorf("rendering the %s: %w", box.Spec.Workload, err)
 	}
 	plan.annotateWorkload(workload)
-	if deployment, isDeployment := workload.(*applyappsv1.DeploymentApplyConfiguration); isDeployment {
-		if err := plan.resize.keepResources(deployment); err != nil {
-			return nil, fmt.Errorf("keeping the resources of the Deployment: %w", err)
-		}
+	if err := plan.resize.apply(workload); err != nil {
+		return nil, fmt.Errorf("keeping the resources of the %s: %w", box.Spec.Workload, err)
 	}
 	configurations := []runtime.ApplyConfiguration{workload}
 	if len(box.Spec.Ports) > 0 {

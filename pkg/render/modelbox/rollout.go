@@ -369,7 +369,7 @@ func (p rolloutPlan) annotateWorkload(workload runtime.ApplyConfiguration) {
 		workload.WithAnnotations(p.annotations)
 		switch {
 		case p.isHalted:
-			setPartition(workload, math.MaxInt32) // for any number of pods of an autoscaler
+			setPartition(workload, HaltedPartition)
 		case p.steps != nil && p.steps.partition() > 0:
 			setPartition(workload, p.steps.partition())
 		}
@@ -380,6 +380,9 @@ func (p rolloutPlan) annotateWorkload(workload runtime.ApplyConfiguration) {
 		}
 	}
 }
+
+// HaltedPartition is the partition of a StatefulSet whose update is halted, for any number of pods of an autoscaler.
+const HaltedPartition = math.MaxInt32
 
 // setPartition keeps an update of the StatefulSet from the pods of lower ordinals.
 func setPartition(set *applyappsv1.StatefulSetApplyConfiguration, partition int32) {

@@ -349,7 +349,7 @@ type ModelBoxSpec struct {
 
 	// resize is what a change of only the CPU and the memory of containers does to the pods. Without resize, it replaces them. A change
 	// in place is no rollout: it has no revision, no steps, no checks and no Jobs. A container restarts only if its resizePolicy says so.
-	// For a Deployment only. Defaults to none.
+	// Defaults to none.
 	//
 	// Example: {mode: InPlaceOrRestart}
 	// +optional

@@ -11,16 +11,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 )
 
-// validateResize refuses a resize in place of the pods of a StatefulSet or a DaemonSet, and a timeout that nothing follows.
+// validateResize refuses a timeout that nothing follows.
 func validateResize(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
 	resize := spec.Resize
 	if resize == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	if resize.Mode != model.ResizeRestart && spec.Workload != model.WorkloadDeployment {
-		errs = append(errs, field.Invalid(path.Child("mode"), resize.Mode, fmt.Sprintf("must be '%s' when `workload` is '%s'", model.ResizeRestart, spec.Workload)))
-	}
 	switch timeout := resize.TimeoutSeconds; {
 	case timeout == nil:
 	case resize.Mode != model.ResizeInPlaceOrRestart:

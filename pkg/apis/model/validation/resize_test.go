@@ -26,8 +26,7 @@ func TestResize(t *testing.T) {
 		{"an unknown mode", resize("InPlace", nil), []string{"Unsupported value: spec.resize.mode"}},
 		{"no time", resize(model.ResizeInPlaceOrRestart, ptr.To[int32](0)), []string{"Invalid value: spec.resize.timeoutSeconds"}},
 		{"a timeout that nothing follows", resize(model.ResizeInPlaceOnly, ptr.To[int32](60)), []string{"Forbidden: spec.resize.timeoutSeconds"}},
-		{"a StatefulSet in place", all(workload(model.WorkloadStatefulSet), resize(model.ResizeInPlaceOnly, nil)), []string{"Invalid value: spec.resize.mode"}},
-		{"a DaemonSet in place", all(workload(model.WorkloadDaemonSet), resize(model.ResizeInPlaceOrRestart, nil)), []string{"Invalid value: spec.resize.mode"}},
-		{"a StatefulSet that restarts", all(workload(model.WorkloadStatefulSet), resize(model.ResizeRestart, nil)), nil},
+		{"a StatefulSet in place", all(workload(model.WorkloadStatefulSet), resize(model.ResizeInPlaceOnly, nil)), nil},
+		{"a DaemonSet in place", all(workload(model.WorkloadDaemonSet), resize(model.ResizeInPlaceOrRestart, nil)), nil},
 	})
 }

@@ -7,19 +7,17 @@ import (
 	"context"
 	"fmt"
 
-	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // Begin finds out whether the box begins a resize, before its workload is written. It reads the workload from the cluster if the cached
-// one, which may be nil, does not tell: a cache does not keep the record of the box.
-func (r *Reconciler) Begin(ctx context.Context, box *modelv1.ModelBox, cached metav1.Object) error {
+// one, which may be nil, does not tell: a cache does not keep the record of the box. read reads it, with the
+// state that it is rendered for.
+func (r *Reconciler) Begin(ctx context.Context, box *modelv1.ModelBox, cached metav1.Object, read func(context.Context, *modelv1.ModelBox) (modelboxrender.Live, error)) error {
 	r.begun.Forget(apply.KeyOf(box))
 	mayBegin, err := modelboxrender.MayBeginResize(box, cached)
 	if err != nil {
@@ -28,16 +26,11 @@ func (r *Reconciler) Begin(ctx context.Context, box *modelv1.ModelBox, cached me
 	if !mayBegin {
 		return nil
 	}
-	live, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.Deployment, error) {
-		return r.kubeClient.AppsV1().Deployments(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
-	})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
+	live, err := read(ctx, box)
 	if err != nil {
-		return fmt.Errorf("reading the record on Deployment %s: %w", box.Name, err)
+		return err
 	}
-	begins, err := modelboxrender.BeginsResize(box, modelboxrender.Live{Workload: live})
+	begins, err := modelboxrender.BeginsResize(box, live)
 	if err != nil {
 		return fmt.Errorf("comparing the resources of the pods: %w", err)
 	}

@@ -41,10 +41,10 @@ func (p *progress) obstruct(pod *corev1.Pod, reason, why string) {
 	}
 }
 
-// resizePods gives pods the resources of the template. It starts as many at a time as a rolling update of the Deployment may make
+// resizePods gives pods the resources of the template. It starts as many at a time as a rolling update of the workload may make
 // unavailable, and at least one: a pod whose containers restart, or that does not recover, does not take others along. It stops at a pod
 // that cannot be resized.
-func (r *Reconciler) resizePods(ctx context.Context, box *modelv1.ModelBox, pods []*corev1.Pod, wanted *corev1.PodTemplateSpec, deployment kinds.Deployment, now time.Time) (progress, error) {
+func (r *Reconciler) resizePods(ctx context.Context, box *modelv1.ModelBox, pods []*corev1.Pod, wanted *corev1.PodTemplateSpec, workload kinds.Workload, now time.Time) (progress, error) {
 	var found progress
 	var waiting []*corev1.Pod
 	underWay := 0
@@ -66,7 +66,7 @@ func (r *Reconciler) resizePods(ctx context.Context, box *modelv1.ModelBox, pods
 	// A pod that does not serve has nothing to lose.
 	slices.SortStableFunc(waiting, func(a, b *corev1.Pod) int { return cmp.Compare(readiness(a), readiness(b)) })
 	for _, pod := range waiting {
-		if underWay >= maxUnavailable(deployment) || found.reason == modelv1.ResizeInfeasible {
+		if underWay >= maxUnavailable(workload) || found.reason == modelv1.ResizeInfeasible {
 			break
 		}
 		if isRefused := r.findRefusal(box, pod, now, &found); isRefused {
@@ -88,14 +88,25 @@ func readiness(pod *corev1.Pod) int {
 	return 0
 }
 
-// maxUnavailable returns how many pods a rolling update of the Deployment may make unavailable, at least 1.
-func maxUnavailable(deployment kinds.Deployment) int {
-	replicas := int(deployment.Replicas().Desired)
-	rollingUpdate := deployment.Spec.Strategy.RollingUpdate
-	if rollingUpdate == nil {
-		return max(1, replicas) // The strategy Recreate makes all of them unavailable.
+// maxUnavailable returns how many pods a rolling update of the workload may make unavailable, at least 1.
+func maxUnavailable(workload kinds.Workload) int {
+	replicas, limit, isRoundedUp := int(workload.Replicas().Desired), (*intstr.IntOrString)(nil), false
+	switch workload := workload.(type) {
+	case kinds.Deployment:
+		if workload.Spec.Strategy.RollingUpdate == nil {
+			return max(1, replicas) // The strategy Recreate makes all of them unavailable.
+		}
+		limit = workload.Spec.Strategy.RollingUpdate.MaxUnavailable
+	case kinds.StatefulSet:
+		if rollingUpdate := workload.Spec.UpdateStrategy.RollingUpdate; rollingUpdate != nil {
+			limit = rollingUpdate.MaxUnavailable
+		}
+	case kinds.DaemonSet:
+		if rollingUpdate := workload.Spec.UpdateStrategy.RollingUpdate; rollingUpdate != nil {
+			limit, isRoundedUp = rollingUpdate.MaxUnavailable, true
+		}
 	}
-	unavailable, err := intstr.GetScaledValueFromIntOrPercent(cmp.Or(rollingUpdate.MaxUnavailable, ptr.To(intstr.FromInt32(1))), replicas, false)
+	unavailable, err := intstr.GetScaledValueFromIntOrPercent(cmp.Or(limit, ptr.To(intstr.FromInt32(1))), replicas, isRoundedUp)
 	if err != nil {
 		return 1
 	}

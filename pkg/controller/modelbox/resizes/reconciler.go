@@ -8,8 +8,10 @@ package resizes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -65,7 +67,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, box *modelv1.ModelBox, podsH
 	case resize.Obstacle != "":
 		next.Reason, next.Message = modelv1.ResizeInfeasible, resize.Obstacle
 		return observation, nil
-	case last == nil || last.Phase != next.Phase || last.PodsHash != hash || !status.AppliedVerdict(observed).IsTrue:
+	case last == nil || last.Phase != next.Phase || last.PodsHash != hash:
+		return observation, nil
+	case !status.AppliedVerdict(observed).IsTrue && next.Phase != modelv1.ResizeCompleting: // The cluster may reject the resources in the end.
 		return observation, nil
 	}
 	return r.advance(ctx, box, resize, observed, next)
@@ -79,7 +83,7 @@ func nextOf(last *modelv1.ModelBoxResizeStatus, hash string, now time.Time) *mod
 		return begun
 	case last.PodsHash == hash:
 		return last.DeepCopy()
-	case last.Phase != modelv1.ResizeInProgress: // The ReplicaSet may have the template of the last resize.
+	case last.Phase != modelv1.ResizeInProgress: // The pods may be of the template of the last resize.
 		begun.Phase = modelv1.ResizeHalted
 	}
 	return begun
@@ -88,15 +92,14 @@ func nextOf(last *modelv1.ModelBoxResizeStatus, hash string, now time.Time) *mod
 // advance resizes pods, and begins the next phase if the current one is over. It changes next.
 func (r *Reconciler) advance(ctx context.Context, box *modelv1.ModelBox, resize *modelboxrender.Resize, observed *status.Observation, next *modelv1.ModelBoxResizeStatus) (status.ResizeObservation, error) {
 	observation := status.ResizeObservation{Status: next}
-	deployment, isDeployment := observed.Workload.(kinds.Deployment)
-	if !isDeployment {
+	if observed.Workload == nil {
 		return observation, nil
 	}
-	found, err := r.find(ctx, box, deployment)
+	found, err := r.find(ctx, box, observed.Workload)
 	if err != nil {
 		return observation, err
 	}
-	progress, err := r.resizePods(ctx, box, found.pods, resize.Wanted, deployment, observed.Now)
+	progress, err := r.resizePods(ctx, box, found.pods, resize.Wanted, observed.Workload, observed.Now)
 	observation.RecheckAfter = progress.recheckAfter
 	if progress.resized > next.ResizedReplicas {
 		next.ProgressedAt = metav1.NewTime(observed.Now.Truncate(time.Second))
@@ -110,21 +113,30 @@ func (r *Reconciler) advance(ctx context.Context, box *modelv1.ModelBox, resize 
 		observation.RecheckAfter = reconciler.Soonest(observation.RecheckAfter, giveUp(box, observed.Now, next))
 	}
 	switch {
-	case next.Phase == modelv1.ResizeInProgress && deployment.Replicas().Desired == 0: // A new template replaces no pod.
+	case next.Phase == modelv1.ResizeInProgress && observed.Workload.Replicas().Desired == 0: // A new template replaces no pod.
 		next.Phase = modelv1.ResizeCompleting
-	case next.Phase == modelv1.ResizeInProgress && isResized && found.isSettled(deployment):
+	case next.Phase == modelv1.ResizeInProgress && isResized && found.isSettled(observed.Workload):
 		next.Phase = modelv1.ResizeHalted
-		if resize.IsIn(deployment.PodTemplate()) && resize.IsIn(&found.active[0].Spec.Template) {
+		if resize.IsIn(observed.Workload.PodTemplate()) && !slices.ContainsFunc(found.active, func(set *appsv1.ReplicaSet) bool { return !resize.IsIn(&set.Spec.Template) }) {
 			observation.Status = nil
 		}
 	case next.Phase == modelv1.ResizeHalted:
-		phase, retry, err := r.agree(ctx, resize, deployment, found, isResized)
+		phase, retry, err := r.agree(ctx, box, resize, observed.Workload, found, isResized)
 		next.Phase, observation.RecheckAfter = phase, reconciler.Soonest(observation.RecheckAfter, retry)
 		return observation, err
-	case next.Phase == modelv1.ResizeCompleting && isResized && resize.IsIn(deployment.PodTemplate()) && isRolledOut(deployment):
+	case next.Phase == modelv1.ResizeCompleting && isResized && isRolledOut(observed.Workload):
 		observation.Status = nil
 	}
 	return observation, nil
+}
+
+// agree brings the templates of a halted workload and of its pods to agree, so that it does not replace them when it continues. It returns
+// the next phase, and after how long to requeue the box, 0 for not at all.
+func (r *Reconciler) agree(ctx context.Context, box *modelv1.ModelBox, resize *modelboxrender.Resize, workload kinds.Workload, found podsOfWorkload, isResized bool) (modelv1.ResizePhase, time.Duration, error) {
+	if deployment, isDeployment := workload.(kinds.Deployment); isDeployment {
+		return r.agreeByReplicaSet(ctx, resize, deployment, found, isResized)
+	}
+	return r.agreeByLabels(ctx, box, workload, found, isResized)
 }
 
 // giveUp replaces the pods if one of them cannot be resized, or if none has been for too long, and if the box allows that. It changes next.

@@ -6,16 +6,13 @@ package resizes
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
@@ -24,60 +21,14 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/podresources"
 )
 
-// podsOfDeployment are the pods of a Deployment, as the cluster has them.
-type podsOfDeployment struct {
-	// pods are the pods that are not being deleted, in the order of their names.
-	pods []*corev1.Pod
-	// active are the ReplicaSets that are to have pods.
-	active []*appsv1.ReplicaSet
-}
-
-// find reads the pods of the Deployment, and their ReplicaSets. A cache keeps no resources of pods.
-func (r *Reconciler) find(ctx context.Context, box *modelv1.ModelBox, deployment kinds.Deployment) (podsOfDeployment, error) {
-	var found podsOfDeployment
-	options := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(modelboxrender.Selector(box)).String()}
-	sets, err := timeout.Request(ctx, func(ctx context.Context) (*appsv1.ReplicaSetList, error) {
-		return r.kubeClient.AppsV1().ReplicaSets(box.Namespace).List(ctx, options)
-	})
-	if err != nil {
-		return found, fmt.Errorf("listing the ReplicaSets of the box: %w", err)
-	}
-	own := slices.DeleteFunc(sets.Items, func(set appsv1.ReplicaSet) bool { return !metav1.IsControlledBy(&set, deployment) })
-	for i := range own {
-		if ptr.Deref(own[i].Spec.Replicas, 1) > 0 {
-			found.active = append(found.active, &own[i])
-		}
-	}
-	list, err := timeout.Request(ctx, func(ctx context.Context) (*corev1.PodList, error) {
-		return r.kubeClient.CoreV1().Pods(box.Namespace).List(ctx, options)
-	})
-	if err != nil {
-		return found, fmt.Errorf("listing the pods of the box: %w", err)
-	}
-	for i := range list.Items {
-		pod := &list.Items[i]
-		isOwn := slices.ContainsFunc(own, func(set appsv1.ReplicaSet) bool { return metav1.IsControlledBy(pod, &set) })
-		if isOwn && kinds.IsActive(pod) {
-			found.pods = append(found.pods, pod)
-		}
-	}
-	return found, nil
-}
-
-// isSettled returns whether all pods that the Deployment is to have are there, and of one ReplicaSet.
-func (p *podsOfDeployment) isSettled(deployment kinds.Deployment) bool {
-	return len(p.active) == 1 && deployment.Status.ObservedGeneration >= deployment.Generation &&
-		isRolledOut(deployment) && len(p.pods) == int(deployment.Replicas().Desired)
-}
-
-// agree gives the ReplicaSet of the pods the resources of the template, while the Deployment is paused. When the Deployment controller has
+// agreeByReplicaSet gives the ReplicaSet of the pods the resources of the template, while the Deployment is paused. When the Deployment controller has
 // seen that, the resize is complete: the controller takes the ReplicaSet for the newest as soon as the Deployment has the same template, and
 // replaces no pod. If there are pods to resize again, the ReplicaSet gets the template of the Deployment back, and the resize continues.
-// agree returns the next phase, and after how long to requeue the box, 0 for not at all.
+// It returns the next phase, and after how long to requeue the box, 0 for not at all.
 //
 // While the templates of the Deployment and of its ReplicaSet differ, the status of the Deployment has no updated pods. That is how the
 // controller tells what it has seen.
-func (r *Reconciler) agree(ctx context.Context, resize *modelboxrender.Resize, deployment kinds.Deployment, found podsOfDeployment, isResized bool) (modelv1.ResizePhase, time.Duration, error) {
+func (r *Reconciler) agreeByReplicaSet(ctx context.Context, resize *modelboxrender.Resize, deployment kinds.Deployment, found podsOfWorkload, isResized bool) (modelv1.ResizePhase, time.Duration, error) {
 	if !deployment.Spec.Paused || deployment.Status.ObservedGeneration < deployment.Generation {
 		return modelv1.ResizeHalted, 0, nil
 	}

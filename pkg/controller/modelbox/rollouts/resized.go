@@ -8,12 +8,13 @@ import (
 	"slices"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 )
 
 // Resized returns the status of the rollout of a box whose pods are resized in place, which is no rollout. It is the last status until all
-// pods are resized. Then these are the stable pods, before the workload has their template. resize is nil when it has.
-func Resized(box *modelv1.ModelBox, podsHash podsHashFunc, resize *modelv1.ModelBoxResizeStatus) (*modelv1.ModelBoxRolloutStatus, error) {
-	last := box.Status.Rollout
+// pods are resized. Then these are the stable pods, before the workload has their template.
+func Resized(box *modelv1.ModelBox, podsHash podsHashFunc, observed *status.Observation) (*modelv1.ModelBoxRolloutStatus, error) {
+	last, resize := box.Status.Rollout, observed.Resize.Status
 	if box.Spec.Rollout == nil || last == nil || resize != nil && (resize.Phase == modelv1.ResizeInProgress || resize.Phase == modelv1.ResizeRestarting) {
 		return last, nil
 	}
@@ -23,8 +24,11 @@ func Resized(box *modelv1.ModelBox, podsHash podsHashFunc, resize *modelv1.Model
 	}
 	next := last.DeepCopy()
 	next.PodsHash = hash
-	if next.Stable != nil && next.Stable.PodsHash != hash {
-		next.Stable = &modelv1.ModelBoxRolloutRevision{PodsHash: hash, Generation: box.Generation, Name: next.Stable.Name}
+	if last.Stable != nil {
+		next.Stable = stableRevision(box, hash, nil, observed)
+		if last.Stable.PodsHash == hash {
+			next.Stable.Generation = last.Stable.Generation
+		}
 	}
 	next.FailedRevisions = slices.DeleteFunc(next.FailedRevisions, func(failed modelv1.ModelBoxFailedRevision) bool { return failed.PodsHash == hash })
 	return next, nil

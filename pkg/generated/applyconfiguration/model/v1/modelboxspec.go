@@ -95,7 +95,7 @@ type ModelBoxSpecApplyConfiguration struct {
 	RestartOn *modelv1.RestartTrigger `json:"restartOn,omitempty"`
 	// resize is what a change of only the CPU and the memory of containers does to the pods. Without resize, it replaces them. A change
 	// in place is no rollout: it has no revision, no steps, no checks and no Jobs. A container restarts only if its resizePolicy says so.
-	// For a Deployment only. Defaults to none.
+	// Defaults to none.
 	//
 	// Example: {mode: InPlaceOrRestart}
 	Resize *ModelBoxResizeApplyConfiguration `json:"resize,omitempty"`
