@@ -86,7 +86,7 @@ func (c *Controller) recordResize(box *modelv1.ModelBox, status *modelv1.ModelBo
 	last, resize := box.Status.Resize, status.Resize
 	wasInPlace := last != nil && last.Phase != modelv1.ResizeRestarting
 	switch {
-	case resize == nil && wasInPlace && last.Phase == modelv1.ResizeCompleting:
+	case resize == nil && last != nil && last.Phase == modelv1.ResizeCompleting:
 		c.eventf(box, corev1.EventTypeNormal, "Resized", "Reconcile", "Resized %s in place", kinds.Count(status.Replicas, "pod", "pods"))
 	case resize == nil:
 	case resize.Phase == modelv1.ResizeRestarting && wasInPlace:

@@ -49,7 +49,7 @@ func podsAreResizedInPlace(n *framework.Namespace) {
 	expectMemoryLimits(n, "128Mi")
 
 	n.UpdateBox("web", withLimits("1", "96Mi"))
-	awaitNoResize(n)
+	n.AwaitResized("web")
 	expectMemoryLimits(n, "96Mi")
 
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) {
@@ -59,7 +59,7 @@ func podsAreResizedInPlace(n *framework.Namespace) {
 	})
 	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonResizeInfeasible, "cpu")
 	n.UpdateBox("web", withLimits("1", "64Mi"))
-	awaitNoResize(n)
+	n.AwaitResized("web")
 	expectMemoryLimits(n, "64Mi")
 
 	traffic.measure(n, 50)
@@ -75,21 +75,11 @@ func podsOfStatefulSetAreResizedInPlace(n *framework.Namespace) {
 	}))
 	before := n.PodUIDs("web")
 	n.UpdateBox("web", withLimits("1", "128Mi"))
-	awaitNoResize(n)
+	n.AwaitResized("web")
 	expectMemoryLimits(n, "128Mi")
 	framework.ExpectEqual(n.T, "pods", before, n.PodUIDs("web"))
 	framework.ExpectEqual(n.T, "restarts", int32(0), restartsOf(n, "web"))
 	n.ExpectConverged("web")
-}
-
-func awaitNoResize(n *framework.Namespace) {
-	n.T.Helper()
-	n.AwaitBox("web", "is resized", func(box *modelv1.ModelBox) error {
-		if box.Status.Resize != nil || box.Status.ObservedGeneration < box.Generation {
-			return fmt.Errorf("the resize is %+v", box.Status.Resize)
-		}
-		return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, modelv1.ReasonReady)
-	})
 }
 
 // expectMemoryLimits checks the limit of memory of the control groups of all containers of the box.

@@ -100,6 +100,17 @@ func (n *Namespace) AwaitReady(name string) *modelv1.ModelBox {
 	})
 }
 
+// AwaitResized waits until the box is Ready, and no resize in place is left.
+func (n *Namespace) AwaitResized(name string) {
+	n.T.Helper()
+	n.AwaitBox(name, "is resized", func(box *modelv1.ModelBox) error {
+		if box.Status.Resize != nil || box.Status.ObservedGeneration < box.Generation {
+			return fmt.Errorf("the resize is %+v", box.Status.Resize)
+		}
+		return CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, modelv1.ReasonReady)
+	})
+}
+
 // AwaitApplied waits until the children of the box match its current spec.
 func (n *Namespace) AwaitApplied(box string) {
 	n.T.Helper()

@@ -101,12 +101,7 @@ func replicaSetsOf(n *framework.Namespace) string {
 // awaitResized waits until the box is Ready and its pods and their workload have the limit.
 func awaitResized(n *framework.Namespace, box, memory string) {
 	n.T.Helper()
-	n.AwaitBox(box, "has no resize", func(box *modelv1.ModelBox) error {
-		if box.Status.Resize != nil || box.Status.ObservedGeneration < box.Generation {
-			return fmt.Errorf("the resize is %+v", box.Status.Resize)
-		}
-		return framework.CheckCondition(box, modelv1.ConditionReady, metav1.ConditionTrue, modelv1.ReasonReady)
-	})
+	n.AwaitResized(box)
 	check := func(spec *corev1.PodSpec) error {
 		if limit := spec.Containers[0].Resources.Limits.Memory(); limit.Cmp(resource.MustParse(memory)) != 0 {
 			return fmt.Errorf("the limit is %s", limit)

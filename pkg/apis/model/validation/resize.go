@@ -12,8 +12,7 @@ import (
 )
 
 // validateResize refuses a timeout that nothing follows.
-func validateResize(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
-	resize := spec.Resize
+func validateResize(resize *model.ModelBoxResize, path *field.Path) field.ErrorList {
 	if resize == nil {
 		return nil
 	}

@@ -35,7 +35,7 @@ func validateRollout(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList
 		validateProgressDeadline(spec, path.Child("progressDeadlineSeconds")),
 		validatePodManagementPolicy(spec, path.Child("podManagementPolicy")),
 		validateRevisionHistoryLimit(spec.RevisionHistoryLimit, path.Child("revisionHistoryLimit")),
-		validateResize(spec, path.Child("resize")),
+		validateResize(spec.Resize, path.Child("resize")),
 		validateRolloutChecks(spec.Rollout, path.Child("rollout", "checks")),
 	)
 }

@@ -59,3 +59,17 @@ func AsWorkload(object children.Object) Workload {
 		return nil
 	}
 }
+
+// IsObserved returns whether the status of the workload is about its spec.
+func IsObserved(workload Workload) bool {
+	switch workload := workload.(type) {
+	case Deployment:
+		return workload.Status.ObservedGeneration >= workload.Generation
+	case StatefulSet:
+		return workload.Status.ObservedGeneration >= workload.Generation
+	case DaemonSet:
+		return workload.Status.ObservedGeneration >= workload.Generation
+	default:
+		return true
+	}
+}

@@ -15,7 +15,7 @@ import (
 )
 
 // Begin finds out whether the box begins a resize, before its workload is written. It reads the workload from the cluster if the cached
-// one, which may be nil, does not tell: a cache does not keep the record of the box. read reads it, with the
+// one, which may be nil, does not tell: a cache does not keep the record of the box. read returns the workload in the cluster with the
 // state that it is rendered for.
 func (r *Reconciler) Begin(ctx context.Context, box *modelv1.ModelBox, cached metav1.Object, read func(context.Context, *modelv1.ModelBox) (modelboxrender.Live, error)) error {
 	r.begun.Forget(apply.KeyOf(box))

@@ -65,9 +65,9 @@ func isHalted(workload kinds.Workload) bool {
 	switch workload := workload.(type) {
 	case kinds.StatefulSet:
 		rollingUpdate := workload.Spec.UpdateStrategy.RollingUpdate
-		return workload.Status.ObservedGeneration >= workload.Generation && rollingUpdate != nil && ptr.Deref(rollingUpdate.Partition, 0) == modelboxrender.HaltedPartition
+		return kinds.IsObserved(workload) && rollingUpdate != nil && ptr.Deref(rollingUpdate.Partition, 0) == modelboxrender.HaltedPartition
 	case kinds.DaemonSet:
-		return workload.Status.ObservedGeneration >= workload.Generation && workload.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
+		return kinds.IsObserved(workload) && workload.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
 	default:
 		return false
 	}

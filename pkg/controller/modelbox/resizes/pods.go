@@ -13,9 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -66,7 +64,7 @@ func (r *Reconciler) resizePods(ctx context.Context, box *modelv1.ModelBox, pods
 	// A pod that does not serve has nothing to lose.
 	slices.SortStableFunc(waiting, func(a, b *corev1.Pod) int { return cmp.Compare(readiness(a), readiness(b)) })
 	for _, pod := range waiting {
-		if underWay >= maxUnavailable(workload) || found.reason == modelv1.ResizeInfeasible {
+		if underWay >= kinds.MaxUnavailable(workload) || found.reason == modelv1.ResizeInfeasible {
 			break
 		}
 		if isRefused := r.findRefusal(box, pod, now, &found); isRefused {
@@ -86,31 +84,6 @@ func readiness(pod *corev1.Pod) int {
 		return 1
 	}
 	return 0
-}
-
-// maxUnavailable returns how many pods a rolling update of the workload may make unavailable, at least 1.
-func maxUnavailable(workload kinds.Workload) int {
-	replicas, limit, isRoundedUp := int(workload.Replicas().Desired), (*intstr.IntOrString)(nil), false
-	switch workload := workload.(type) {
-	case kinds.Deployment:
-		if workload.Spec.Strategy.RollingUpdate == nil {
-			return max(1, replicas) // The strategy Recreate makes all of them unavailable.
-		}
-		limit = workload.Spec.Strategy.RollingUpdate.MaxUnavailable
-	case kinds.StatefulSet:
-		if rollingUpdate := workload.Spec.UpdateStrategy.RollingUpdate; rollingUpdate != nil {
-			limit = rollingUpdate.MaxUnavailable
-		}
-	case kinds.DaemonSet:
-		if rollingUpdate := workload.Spec.UpdateStrategy.RollingUpdate; rollingUpdate != nil {
-			limit, isRoundedUp = rollingUpdate.MaxUnavailable, true
-		}
-	}
-	unavailable, err := intstr.GetScaledValueFromIntOrPercent(cmp.Or(limit, ptr.To(intstr.FromInt32(1))), replicas, isRoundedUp)
-	if err != nil {
-		return 1
-	}
-	return max(1, unavailable)
 }
 
 // resizePod asks for the resources of the pod. It takes note of a refusal in found. The error is any other failure.

@@ -6,6 +6,7 @@
 package resizes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -61,7 +62,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, box *modelv1.ModelBox, podsH
 	if resize == nil {
 		return r.observeRestart(box, hash, observed)
 	}
-	next := nextOf(last, hash, observed.Now)
+	next := nextOf(last, resize, hash, observed.Now)
 	observation := status.ResizeObservation{Status: next}
 	switch {
 	case resize.Obstacle != "":
@@ -76,17 +77,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, box *modelv1.ModelBox, podsH
 }
 
 // nextOf returns the status of the resize to the pods with the hash. It continues the last resize, which may have been to other pods.
-func nextOf(last *modelv1.ModelBoxResizeStatus, hash string, now time.Time) *modelv1.ModelBoxResizeStatus {
-	begun := &modelv1.ModelBoxResizeStatus{Phase: modelv1.ResizeInProgress, PodsHash: hash, ProgressedAt: metav1.NewTime(now.Truncate(time.Second))}
-	switch {
-	case last == nil || last.Phase == modelv1.ResizeRestarting:
-		return begun
-	case last.PodsHash == hash:
+func nextOf(last *modelv1.ModelBoxResizeStatus, resize *modelboxrender.Resize, hash string, now time.Time) *modelv1.ModelBoxResizeStatus {
+	if last != nil && last.Phase != modelv1.ResizeRestarting && last.PodsHash == hash {
 		return last.DeepCopy()
-	case last.Phase != modelv1.ResizeInProgress: // The pods may be of the template of the last resize.
-		begun.Phase = modelv1.ResizeHalted
 	}
-	return begun
+	return &modelv1.ModelBoxResizeStatus{
+		Phase: cmp.Or(resize.Phase, modelv1.ResizeInProgress), PodsHash: hash, ProgressedAt: metav1.NewTime(now.Truncate(time.Second)),
+	}
 }
 
 // advance resizes pods, and begins the next phase if the current one is over. It changes next.

@@ -29,7 +29,7 @@ import (
 // While the templates of the Deployment and of its ReplicaSet differ, the status of the Deployment has no updated pods. That is how the
 // controller tells what it has seen.
 func (r *Reconciler) agreeByReplicaSet(ctx context.Context, resize *modelboxrender.Resize, deployment kinds.Deployment, found podsOfWorkload, isResized bool) (modelv1.ResizePhase, time.Duration, error) {
-	if !deployment.Spec.Paused || deployment.Status.ObservedGeneration < deployment.Generation {
+	if !deployment.Spec.Paused || !kinds.IsObserved(deployment) {
 		return modelv1.ResizeHalted, 0, nil
 	}
 	if len(found.active) != 1 {

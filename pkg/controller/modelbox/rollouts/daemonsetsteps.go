@@ -12,8 +12,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
@@ -29,7 +27,7 @@ import (
 // if the step has all of its pods. Otherwise, they would keep the rollout from its next step forever.
 func replaceablePod(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *status.Observation) *corev1.Pod {
 	set, isDaemonSet := observed.Workload.(kinds.DaemonSet)
-	if !isDaemonSet || steps.IsOver() || set.Spec.UpdateStrategy.Type != appsv1.OnDeleteDaemonSetStrategyType || !isObserved(set) ||
+	if !isDaemonSet || steps.IsOver() || set.Spec.UpdateStrategy.Type != appsv1.OnDeleteDaemonSetStrategyType || !kinds.IsObserved(set) ||
 		!status.AppliedVerdict(observed).IsTrue {
 		return nil
 	}
@@ -38,7 +36,7 @@ func replaceablePod(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed
 		switch {
 		case !pod.isAvailable && (pod.isOfFormerCandidate || nodes.updated < steps.NewReplicas()):
 			return pod.Pod
-		case nodes.updated < steps.NewReplicas() && nodes.unavailable < maxUnavailable(set):
+		case nodes.updated < steps.NewReplicas() && int(nodes.unavailable) < kinds.MaxUnavailable(set): // Pods that are replaced when they are deleted have no surge.
 			return pod.Pod
 		}
 	}
@@ -101,20 +99,6 @@ func falseFirst(a, b bool) int {
 // isOfTemplate returns whether the DaemonSet has created the pod from its current template.
 func isOfTemplate(pod *corev1.Pod, set kinds.DaemonSet) bool {
 	return pod.Labels[TemplateGenerationLabel] == set.Revision()
-}
-
-// maxUnavailable returns how many pods of the DaemonSet may be unavailable during an update, at least 1. Pods that are replaced when they
-// are deleted have no surge.
-func maxUnavailable(set kinds.DaemonSet) int32 {
-	limit := intstr.FromInt32(1)
-	if rollingUpdate := set.Spec.UpdateStrategy.RollingUpdate; rollingUpdate != nil {
-		limit = ptr.Deref(rollingUpdate.MaxUnavailable, limit)
-	}
-	scaled, err := intstr.GetScaledValueFromIntOrPercent(&limit, int(set.Replicas().Desired), true)
-	if err != nil {
-		return 1
-	}
-	return max(1, int32(scaled))
 }
 
 // daemonSetHashes returns the label controller-revision-hash of the stable pods and of the pods with the current template, as far as

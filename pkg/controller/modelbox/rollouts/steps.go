@@ -79,7 +79,7 @@ func candidateOf(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *s
 		return candidate
 	}
 	candidate.Generation = last.Generation
-	if observed.Candidate != nil && !isObserved(observed.Candidate) { // Its template is the same: the pods of the step before stay.
+	if observed.Candidate != nil && !kinds.IsObserved(observed.Candidate) { // Its template is the same: the pods of the step before stay.
 		candidate.AvailableReplicas = min(last.AvailableReplicas, observed.Candidate.Replicas().Available)
 	}
 	return candidate
@@ -87,25 +87,11 @@ func candidateOf(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *s
 
 // newAvailable returns the number of available pods with the current template of the workload, which may be nil.
 func newAvailable(workload kinds.Workload) int32 {
-	if workload == nil || !isObserved(workload) {
+	if workload == nil || !kinds.IsObserved(workload) {
 		return 0
 	}
 	replicas := workload.Replicas()
 	return min(replicas.Updated, replicas.Available)
-}
-
-// isObserved returns whether the status of the workload is about its spec.
-func isObserved(workload kinds.Workload) bool {
-	switch workload := workload.(type) {
-	case kinds.Deployment:
-		return workload.Status.ObservedGeneration >= workload.Generation
-	case kinds.StatefulSet:
-		return workload.Status.ObservedGeneration >= workload.Generation
-	case kinds.DaemonSet:
-		return workload.Status.ObservedGeneration >= workload.Generation
-	default:
-		return true
-	}
 }
 
 // weightOf returns the percentage of the traffic that the new revision gets.
@@ -118,7 +104,7 @@ func weightOf(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed *stat
 		return 100
 	case observed.Workload == nil:
 		return 0
-	case !isObserved(observed.Workload):
+	case !kinds.IsObserved(observed.Workload):
 		return ptr.Deref(next.Weight, 0)
 	}
 	var updated int32
@@ -217,7 +203,7 @@ func isStepReached(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed 
 
 // newReplicas returns the number of pods with the current template of the workload.
 func newReplicas(workload kinds.Workload) int32 {
-	if !isObserved(workload) {
+	if !kinds.IsObserved(workload) {
 		return 0
 	}
 	return workload.Replicas().Updated

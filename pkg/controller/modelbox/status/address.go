@@ -9,10 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render/podresources"
 )
 
 // address returns how the box is reached inside the cluster: its Service and the first of its ports. The name of a
@@ -66,11 +66,7 @@ func podPort(port *corev1.ServicePort, workload kinds.Workload) int32 {
 	case workload == nil:
 		return 0
 	}
-	spec := &workload.PodTemplate().Spec
-	sidecars := slices.DeleteFunc(slices.Clone(spec.InitContainers), func(container corev1.Container) bool {
-		return ptr.Deref(container.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways
-	})
-	for _, container := range slices.Concat(spec.Containers, sidecars) {
+	for container := range podresources.Containers(&workload.PodTemplate().Spec) {
 		for _, declared := range container.Ports {
 			if declared.Name == port.TargetPort.StrVal && declared.Protocol == port.Protocol {
 				return declared.ContainerPort
