@@ -33,6 +33,8 @@ type Options struct {
 
 	// SortBy is "cpu" or "memory" for those that use the most first, "" for the order of names.
 	SortBy string
+	// Recommend prints a line for each container, with the requests that it needs.
+	Recommend bool
 	// NoHeaders leaves out the names of the columns.
 	NoHeaders bool
 
@@ -49,19 +51,24 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 		DisableFlagsInUseLine: true,
 		Short:                 "Display resource (CPU/memory) usage of boxes",
 		Long: "Display the CPU and memory that the pods of each box use together, and the percentage of the requests of their " +
-			"containers. For a stack, display its boxes. Without names, display all boxes of the namespace.\n\nThe cluster must " +
-			"serve metrics.k8s.io, as metrics-server does.",
+			"containers. For a stack, display its boxes. Without names, display all boxes of the namespace.\n\nWith --recommend, display " +
+			"the highest usage of a pod for each container, its requests, and recommended requests, and print the commands that set them. " +
+			"The recommendation is based on the last measurement only.\n\nThe cluster must serve metrics.k8s.io, as metrics-server does.",
 		Example: templates.Examples(`
 			# Show metrics for all boxes of the namespace
 			kubectl modelbox top
 
 			# Show metrics for the boxes of stack shop, sorted by memory
-			kubectl modelbox top mst/shop --sort-by=memory`),
+			kubectl modelbox top mst/shop --sort-by=memory
+
+			# Compare the requests of box web with what its containers use
+			kubectl modelbox top web --recommend`),
 		ValidArgsFunction: cliutil.CompleteNames(f),
 		RunE:              cliutil.RunE(f, o),
 	}
 	o.AddFlags(cmd)
 	cmd.Flags().StringVar(&o.SortBy, "sort-by", o.SortBy, "If non-empty, sort boxes using specified field. The field can be either 'cpu' or 'memory'.")
+	cmd.Flags().BoolVar(&o.Recommend, "recommend", o.Recommend, "If true, display each container with recommended requests, and print the commands that set them.")
 	cmd.Flags().BoolVar(&o.NoHeaders, "no-headers", o.NoHeaders, "If present, print output without headers.")
 	cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions([]string{"cpu", "memory"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -113,6 +120,9 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	sortUsages(usages, o.SortBy)
+	if o.Recommend {
+		return o.printRecommendations(usages)
+	}
 	return o.print(usages)
 }
 

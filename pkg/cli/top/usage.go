@@ -23,6 +23,8 @@ type usage struct {
 	// pods is how many run, measured of how many of them there are metrics: a new pod has none yet.
 	pods, measured  int
 	used, requested amounts
+	// containers are the containers of the pods that were measured, by name.
+	containers map[string]*containerUsage
 }
 
 // amounts are of CPU and memory.
@@ -40,6 +42,7 @@ func (u *usage) add(pod *corev1.Pod, metrics *metricsv1beta1.PodMetrics) {
 		return
 	}
 	u.measured++
+	u.addContainers(pod, metrics)
 	u.requested.add(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
 	for i := range metrics.Containers {
 		u.used.add(metrics.Containers[i].Usage)
