@@ -22,6 +22,9 @@ type Kind struct {
 	// Immutable returns what keeps the live child from becoming the rendered one, because the API does not let it be
 	// changed, as "its selector is ...". It is empty where nothing does. Nil is a kind of which everything can be changed.
 	Immutable func(rendered *unstructured.Unstructured, live Object) string
+	// IsChild returns whether an object that the owner controls is a child in the sense of a plan. A plan deletes no others. Nil is a kind of
+	// which all are.
+	IsChild func(live Object) bool
 	// HandOver returns fields of the live child that the render gives up and that keep their values until another manager sets
 	// them, nil if there are none. They are applied under HandoverManager before the render is. Nil is a kind that hands over no
 	// fields.
@@ -55,6 +58,9 @@ func (k *Kind) immutable(rendered *unstructured.Unstructured, live Object) strin
 	}
 	return k.Immutable(rendered, live)
 }
+
+// isChild is IsChild of a kind that may have none.
+func (k *Kind) isChild(live Object) bool { return k.IsChild == nil || k.IsChild(live) }
 
 // mismatch is Mismatch of a kind that may have no Retention.
 func (k *Kind) mismatch(rendered *unstructured.Unstructured, live Object) string {

@@ -39,7 +39,7 @@ func (p *Planner[O]) Plan(owner O, kinds []*Kind, rendered []*unstructured.Unstr
 			return nil, err
 		}
 		for _, live := range children {
-			if !wanted[live.GetName()] && live.GetDeletionTimestamp() == nil && p.IsOwnedBy(live, owner) {
+			if !wanted[live.GetName()] && live.GetDeletionTimestamp() == nil && p.IsOwnedBy(live, owner) && kind.isChild(live) {
 				prunes = append(prunes, Step{Operation: Prune, Kind: kind, Live: live, IsLive: source.IsLive()})
 			}
 		}

@@ -119,7 +119,7 @@ func TestControllersShareTheirInformers(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		resources := []string{"modelboxes", "pods", "jobs", "ingressclasses", "horizontalpodautoscalers", "events", "events"}
+		resources := []string{"modelboxes", "pods", "ingressclasses", "horizontalpodautoscalers", "events", "events"}
 		for _, kind := range childkinds.All() {
 			if !kind.IsOptional {
 				resources = append(resources, kind.Resource)

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,7 +29,7 @@ var (
 	disruptionBudgets = childkinds.PodDisruptionBudget.GroupVersionResource()
 	networkPolicies   = childkinds.NetworkPolicy.GroupVersionResource()
 
-	jobs           = batchv1.SchemeGroupVersion.WithResource("jobs")
+	jobs           = childkinds.Job.GroupVersionResource()
 	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
 	modelBoxes     = modelv1.SchemeGroupVersion.WithResource("modelboxes")
 	pods           = corev1.SchemeGroupVersion.WithResource("pods")
@@ -43,6 +42,10 @@ func workloadResource(workload modelv1.Workload) schema.GroupVersionResource {
 		return childkinds.StatefulSet.GroupVersionResource()
 	case modelv1.WorkloadDaemonSet:
 		return childkinds.DaemonSet.GroupVersionResource()
+	case modelv1.WorkloadJob:
+		return childkinds.Job.GroupVersionResource()
+	case modelv1.WorkloadCronJob:
+		return childkinds.CronJob.GroupVersionResource()
 	default:
 		return childkinds.Deployment.GroupVersionResource()
 	}

@@ -8,6 +8,8 @@ type ModelBoxIgnoreDrift struct {
 	Deployment              []string
 	StatefulSet             []string
 	DaemonSet               []string
+	Job                     []string
+	CronJob                 []string
 	Service                 []string
 	Ingress                 []string
 	HTTPRoute               []string

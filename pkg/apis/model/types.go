@@ -71,6 +71,10 @@ const (
 	WorkloadStatefulSet Workload = "StatefulSet"
 	// WorkloadDaemonSet runs a pod on every node.
 	WorkloadDaemonSet Workload = "DaemonSet"
+	// WorkloadJob runs pods until they have succeeded, once for each change of them.
+	WorkloadJob Workload = "Job"
+	// WorkloadCronJob runs a Job at each time of a schedule.
+	WorkloadCronJob Workload = "CronJob"
 )
 
 // ConfigRollout says what a change of a config's data does to the pods of a box.
@@ -145,6 +149,8 @@ type ModelBoxSpec struct {
 	Args                    []string
 	Replicas                *int32
 	Workload                Workload
+	Job                     *ModelBoxJobSpec
+	CronJob                 *ModelBoxCronJobSpec
 	Strategy                Strategy
 	RollingUpdate           *RollingUpdate
 	MinReadySeconds         *int32

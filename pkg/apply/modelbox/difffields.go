@@ -27,6 +27,7 @@ var bookkeeping = fieldpath.NewSet(
 	fieldpath.MakePathOrDie("metadata", "annotations", modelv1.RolledBackAnnotation),
 	fieldpath.MakePathOrDie("metadata", "annotations", modelv1.RolloutStepAnnotation),
 	fieldpath.MakePathOrDie("metadata", "annotations", modelv1.AwaitedJobAnnotation),
+	fieldpath.MakePathOrDie("spec", "template", "metadata", "annotations", modelv1.JobTemplateHashAnnotation),
 )
 
 // differingFields returns the fields of the live child that are not as the box has rendered them, sorted by their paths.

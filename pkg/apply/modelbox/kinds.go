@@ -44,10 +44,19 @@ func Kind(kind childkinds.Kind) apply.Kind {
 	switch kind.GroupVersionKind {
 	case childkinds.Deployment.GroupVersionKind, childkinds.StatefulSet.GroupVersionKind:
 		planned.HandOver = handOverReplicas
+	case childkinds.Job.GroupVersionKind:
+		planned.IsChild = isWorkloadJob
 	case childkinds.PersistentVolumeClaim.GroupVersionKind:
 		planned.Retention = &apply.Retention{ClaimedFor: ClaimedFor, Mismatch: claimMismatch}
 	}
 	return planned
+}
+
+// isWorkloadJob returns whether a Job is the workload of its box, and not a Job of spec.before or spec.after, which the rollout of the box
+// creates and deletes.
+func isWorkloadJob(live apply.Object) bool {
+	_, hasType := live.GetLabels()[modelv1.JobTypeLabel]
+	return !hasType
 }
 
 // handOverReplicas returns the number of pods of the live workload when the rendered one gives it up.

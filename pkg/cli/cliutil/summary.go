@@ -45,11 +45,12 @@ func SummaryOf(object metav1.Object, conditions []metav1.Condition) Summary {
 	}
 }
 
-// DesiredReplicas are those that the table of boxes counts against: an autoscaler may decide, and for a DaemonSet the nodes do.
+// DesiredReplicas returns the number in the table of boxes: an autoscaler may decide it, and a DaemonSet, a Job and a CronJob have no
+// replicas in the spec.
 func DesiredReplicas(box *modelv1.ModelBox) int32 {
 	desired := ptr.Deref(box.Status.DesiredReplicas, 0)
 	switch {
-	case box.Spec.Workload == modelv1.WorkloadDaemonSet:
+	case !box.Spec.Workload.HasReplicas():
 		return desired
 	case box.Status.DesiredReplicas != nil && box.Status.ObservedGeneration == box.Generation:
 		return desired

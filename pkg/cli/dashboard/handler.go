@@ -45,6 +45,8 @@ var requests = []string{
 	"GET /api/v1/namespaces/NAMESPACE/events",
 	"GET /api/v1/namespaces/NAMESPACE/pods",
 	"GET /apis/apps/v1/namespaces/NAMESPACE/daemonsets",
+	"GET /apis/batch/v1/namespaces/NAMESPACE/jobs",
+	"GET /apis/batch/v1/namespaces/NAMESPACE/cronjobs",
 	"GET /apis/apps/v1/namespaces/NAMESPACE/deployments",
 	"GET /apis/apps/v1/namespaces/NAMESPACE/replicasets",
 	"GET /apis/apps/v1/namespaces/NAMESPACE/statefulsets",

@@ -31,7 +31,6 @@ var wanted = slices.Concat([]rbacv1.PolicyRule{
 	rule("flowcontrol.apiserver.k8s.io", "list,watch", "flowschemas", "prioritylevelconfigurations"),
 	rule("flowcontrol.apiserver.k8s.io", "patch", "flowschemas/status"),
 }, childRules(), []rbacv1.PolicyRule{
-	rule("batch", "get,list,watch,create,delete", "jobs"),
 	rule("apps", "list,update", "replicasets"),
 	rule("networking.k8s.io", "list,watch", "ingressclasses"),
 	rule("discovery.k8s.io", children, "endpointslices"),

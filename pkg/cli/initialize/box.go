@@ -4,6 +4,7 @@
 package initialize
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -50,6 +51,10 @@ func (o *Options) box() (*modelv1.ModelBox, error) {
 			return nil, fmt.Errorf("--storage=%s: %w", text, err)
 		}
 		box.Spec.Storage = append(box.Spec.Storage, storage)
+	}
+	if o.Schedule != "" {
+		box.Spec.CronJob = &modelv1.ModelBoxCronJobSpec{Schedule: o.Schedule}
+		box.Spec.Workload = cmp.Or(box.Spec.Workload, modelv1.WorkloadCronJob)
 	}
 	if len(o.Hosts) > 0 {
 		box.Spec.Ingress = &modelv1.ModelBoxIngress{Hosts: o.Hosts}

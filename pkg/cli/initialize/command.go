@@ -35,6 +35,7 @@ type Options struct {
 	Storage  []string
 	Hosts    []string
 	Workload string
+	Schedule string
 	Size     string
 	// PrintFlags print the box.
 	PrintFlags *genericclioptions.PrintFlags
@@ -67,6 +68,9 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 			# Generate a database with a volume for each pod
 			kubectl modelbox init db --image=mysql:8.4 --port=3306 --workload=StatefulSet --storage=data:/var/lib/mysql:10Gi
 
+			# Generate a box that runs every night
+			kubectl modelbox init report --image=report:1.4 --schedule="30 2 * * *"
+
 			# Create a box without a file
 			kubectl modelbox init web --image=nginx:1.7.9 --port=80:8080 | kubectl apply -f -`),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -85,10 +89,11 @@ func NewCommand(f cmdutil.Factory, streams genericiooptions.IOStreams) *cobra.Co
 	flags.StringArrayVar(&o.Envs, "env", o.Envs, "Environment variable as NAME=VALUE (repeatable).")
 	flags.StringArrayVar(&o.Storage, "storage", o.Storage, "Persistent volume as NAME:MOUNTPATH:SIZE (repeatable).")
 	flags.StringArrayVar(&o.Hosts, "host", o.Hosts, "Ingress host (repeatable).")
-	flags.StringVar(&o.Workload, "workload", o.Workload, "Kind of the workload: Deployment, StatefulSet or DaemonSet.")
+	flags.StringVar(&o.Workload, "workload", o.Workload, "Kind of the workload: Deployment, StatefulSet, DaemonSet, Job or CronJob.")
+	flags.StringVar(&o.Schedule, "schedule", o.Schedule, "Schedule of workload CronJob, which is the default of the workload with a schedule.")
 	flags.StringVar(&o.Size, "resource-type", o.Size, "Resource type of the main container: small, medium, large or custom.")
 	for flag, values := range map[string][]string{
-		"workload":      {"Deployment", "StatefulSet", "DaemonSet"},
+		"workload":      {"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"},
 		"resource-type": {"small", "medium", "large", "custom"},
 	} {
 		cmdutil.CheckErr(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))

@@ -65,6 +65,12 @@ spec:
   workload: StatefulSet
 `,
 		},
+		{
+			name:      "a schedule",
+			arguments: []string{"report", "--image=report:1.4", "--schedule=30 2 * * *"},
+			want:      "apiVersion: model.github.com/v1\nkind: ModelBox\nmetadata:\n  name: report\nspec:\n  cronJob:\n    schedule: 30 2 * * *\n  image: report:1.4\n  workload: CronJob\n",
+		},
+		{name: "a schedule of a Deployment", arguments: []string{"web", "--image=a", "--workload=Deployment", "--schedule=@daily"}, wantErr: "spec.cronJob"},
 		{name: "no terminal", wantErr: "NAME and --image are required"},
 		{name: "two names", arguments: []string{"web", "shop"}, wantErr: "specify a command after --"},
 		{name: "a port without a number", arguments: []string{"web", "--image=a", "--port=http"}, wantErr: "--port=http: must be [NAME:]PORT"},
@@ -73,7 +79,7 @@ spec:
 		{name: "a volume without a size", arguments: []string{"web", "--image=a", "--storage=data:/data"}, wantErr: "must be NAME:MOUNTPATH:SIZE"},
 		{name: "a size that is none", arguments: []string{"web", "--image=a", "--storage=data:/data:big"}, wantErr: `size "big"`},
 		{name: "what the server refuses", arguments: []string{"web", "--image=a", "--port=0"}, wantErr: "spec.ports[0].port"},
-		{name: "a workload that there is not", arguments: []string{"web", "--image=a", "--workload=Job"}, wantErr: "spec.workload"},
+		{name: "a workload that there is not", arguments: []string{"web", "--image=a", "--workload=Pod"}, wantErr: "spec.workload"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			streams, _, out, _ := genericiooptions.NewTestIOStreams()

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,7 +47,14 @@ func (g *gatherer) gather(ctx context.Context, objects *cliutil.Objects) (*world
 	w.boxes = slices.CompactFunc(w.boxes, func(a, b *modelv1.ModelBox) bool { return a.UID == b.UID })
 	boxScopes := scopes(g, w.boxes)
 	for namespace, names := range boxScopes {
-		if err := g.gatherChildren(ctx, w, namespace, labelled(modelv1.SelectorLabel, names)); err != nil {
+		options := labelled(modelv1.SelectorLabel, names)
+		if err := g.gatherChildren(ctx, w, namespace, options); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(w.boxes, func(box *modelv1.ModelBox) bool { return box.Spec.Workload.RunsToCompletion() }) {
+			continue
+		}
+		if err := g.gatherJobs(ctx, w, namespace, options); err != nil {
 			return nil, err
 		}
 	}
@@ -78,6 +86,15 @@ func (g *gatherer) gatherChildren(ctx context.Context, w *world, namespace strin
 	return nil
 }
 
+// gatherJobs reads what boxes whose pods run to completion have become.
+func (g *gatherer) gatherJobs(ctx context.Context, w *world, namespace string, options metav1.ListOptions) error {
+	batch := g.kube.BatchV1()
+	if err := list(ctx, g, &w.cronJobs, options, batch.CronJobs(namespace).List); err != nil {
+		return err
+	}
+	return list(ctx, g, &w.jobs, options, batch.Jobs(namespace).List)
+}
+
 // labelled selects what has a label with one of the names. Where there are several, it is all that has the label.
 func labelled(label string, names []string) metav1.ListOptions {
 	if len(names) == 1 {
@@ -101,7 +118,8 @@ func scopes[O metav1.Object](g *gatherer, objects []O) map[string][]string {
 
 // listable are the kinds that trees are made of.
 type listable interface {
-	*modelv1.ModelBox | *appsv1.Deployment | *appsv1.StatefulSet | *appsv1.DaemonSet | *appsv1.ReplicaSet | *corev1.Pod | *corev1.Event
+	*modelv1.ModelBox | *appsv1.Deployment | *appsv1.StatefulSet | *appsv1.DaemonSet | *appsv1.ReplicaSet | *batchv1.Job | *batchv1.CronJob |
+		*corev1.Pod | *corev1.Event
 }
 
 // list adds all objects of a list, page by page.

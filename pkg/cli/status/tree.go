@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -48,6 +49,8 @@ type world struct {
 	statefulSets []*appsv1.StatefulSet
 	daemonSets   []*appsv1.DaemonSet
 	replicaSets  []*appsv1.ReplicaSet
+	jobs         []*batchv1.Job
+	cronJobs     []*batchv1.CronJob
 	pods         []*corev1.Pod
 	events       []*corev1.Event
 }
@@ -81,6 +84,8 @@ func (w *world) byController() owned {
 	addAll(children, w.statefulSets)
 	addAll(children, w.daemonSets)
 	addAll(children, w.replicaSets)
+	addAll(children, w.jobs)
+	addAll(children, w.cronJobs)
 	addAll(children, w.pods)
 	for _, objects := range children {
 		slices.SortFunc(objects, func(a, b metav1.Object) int { return cmp.Compare(a.GetName(), b.GetName()) })
@@ -118,6 +123,13 @@ func (o owned) under(object metav1.Object) []*node {
 			if ptr.Deref(child.Spec.Replicas, 1) > 0 || child.Status.Replicas > 0 {
 				nodes = append(nodes, replicaSetNode(child, o))
 			}
+		case *batchv1.Job:
+			// The Jobs before and after rollouts are no part of what runs.
+			if _, hasType := child.Labels[modelv1.JobTypeLabel]; !hasType {
+				nodes = append(nodes, jobNode(child, o))
+			}
+		case *batchv1.CronJob:
+			nodes = append(nodes, cronJobNode(child, o))
 		case *corev1.Pod:
 			nodes = append(nodes, podNode(child))
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +38,7 @@ const (
 
 // watcher is the cluster as it is now, kept by watches.
 type watcher struct {
-	boxes, stacks, deployments, statefulSets, daemonSets, replicaSets, pods, events cache.SharedIndexInformer
+	boxes, stacks, deployments, statefulSets, daemonSets, replicaSets, jobs, cronJobs, pods, events cache.SharedIndexInformer
 	// changed has something in it when there is something new to show.
 	changed chan struct{}
 }
@@ -111,6 +112,8 @@ func (o *Options) startWatcher(ctx context.Context, end context.CancelCauseFunc,
 		statefulSets: children.Apps().V1().StatefulSets().Informer(),
 		daemonSets:   children.Apps().V1().DaemonSets().Informer(),
 		replicaSets:  children.Apps().V1().ReplicaSets().Informer(),
+		jobs:         children.Batch().V1().Jobs().Informer(),
+		cronJobs:     children.Batch().V1().CronJobs().Informer(),
 		pods:         children.Core().V1().Pods().Informer(),
 		changed:      make(chan struct{}, 1),
 	}
@@ -119,7 +122,7 @@ func (o *Options) startWatcher(ctx context.Context, end context.CancelCauseFunc,
 		w.stacks = model.Model().V1().ModelStacks().Informer()
 		roots = append(roots, w.stacks)
 	}
-	all := append(slices.Clone(roots), w.deployments, w.statefulSets, w.daemonSets, w.replicaSets, w.pods)
+	all := append(slices.Clone(roots), w.deployments, w.statefulSets, w.daemonSets, w.replicaSets, w.jobs, w.cronJobs, w.pods)
 	if o.ShowEvents {
 		w.events = others.Core().V1().Events().Informer()
 		all = append(all, w.events)
@@ -173,6 +176,8 @@ func (w *watcher) now(selection *cliutil.Selection, named sets.Set[types.UID]) (
 		statefulSets: stored[*appsv1.StatefulSet](w.statefulSets),
 		daemonSets:   stored[*appsv1.DaemonSet](w.daemonSets),
 		replicaSets:  stored[*appsv1.ReplicaSet](w.replicaSets),
+		jobs:         stored[*batchv1.Job](w.jobs),
+		cronJobs:     stored[*batchv1.CronJob](w.cronJobs),
 		pods:         stored[*corev1.Pod](w.pods),
 		events:       stored[*corev1.Event](w.events),
 	}

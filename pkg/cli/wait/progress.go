@@ -78,8 +78,8 @@ func componentProgress(stack *modelv1.ModelStack, status *modelv1.ModelStackComp
 		component := &stack.Spec.Components[i]
 		if component.Name == status.Name && component.Box != nil {
 			p.total = ptr.Deref(component.Box.Replicas, modelv1.DefaultReplicas)
-			if component.Box.Workload == modelv1.WorkloadDaemonSet {
-				p.total = status.ReadyReplicas // the nodes decide
+			if !component.Box.Workload.HasReplicas() {
+				p.total = status.ReadyReplicas // the nodes or the Jobs decide
 			}
 		}
 	}

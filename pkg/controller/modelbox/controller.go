@@ -35,6 +35,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/consistency"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/cronjobs"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/resizes"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/rollouts"
@@ -65,6 +66,8 @@ type Controller struct {
 	children       *children.Engine[*modelv1.ModelBox]
 	storage        *storage.Reconciler
 	ingresses      cache.Indexer
+	jobs           cache.Indexer
+	cronJobs       *cronjobs.Runner
 	ingressClasses cache.SharedIndexInformer
 	pods           cache.Indexer
 	autoscalers    cache.Indexer
@@ -136,6 +139,7 @@ func New(p ControllerParameters) (*Controller, error) {
 		Pods:          c.pods,
 	})
 	c.ingresses = c.kind(childkinds.Ingress).Informer.GetIndexer()
+	c.jobs = c.kind(childkinds.Job).Informer.GetIndexer()
 	if p.HostCluster != nil {
 		for _, kind := range c.kinds {
 			kind.Known = p.HostCluster.Known
@@ -178,8 +182,9 @@ func New(p ControllerParameters) (*Controller, error) {
 	if p.Prometheus != nil {
 		p.Prometheus = &countingPrometheus{p.Prometheus, c.metrics.prometheusQueries}
 	}
-	c.rollouts = rollouts.New(c.For, c.kubeClient, c.kinds, p.Children.Batch().V1().Jobs().Informer().GetIndexer(), p.Prometheus)
+	c.rollouts = rollouts.New(c.For, c.kubeClient, c.kinds, c.jobs, p.Prometheus)
 	c.resizes = resizes.New(c.For, c.kubeClient)
+	c.cronJobs = cronjobs.New(c.For, c.kubeClient)
 	c.kind(childkinds.Deployment).Written = c.rollouts.Record.Annotated
 	c.setEngine(c.newEngine())
 	if err := c.watch(&p); err != nil {
@@ -200,11 +205,15 @@ func (c *Controller) watch(p *ControllerParameters) error {
 	}
 	for _, kind := range c.kinds {
 		owner := c.children.OwnerOf
-		if kind.Retention != nil {
+		switch {
+		case kind.Retention != nil:
 			owner = kind.Retention.ClaimedFor
+		case kind.GroupVersionKind == childkinds.Job.GroupVersionKind:
+			owner = c.boxOfJob
 		}
 		dependOn := reconciler.DependFunc(c.Caches.AddRequired)
-		if kind.IsServed != nil {
+		// Without the permission for Jobs and CronJobs, only boxes with Jobs are not Applied.
+		if kind.IsServed != nil || kind.GroupVersionKind.Group == batchv1.GroupName {
 			dependOn = c.Caches.AddOptional
 		}
 		if err := c.Watch(kind.Resource, dependOn, kind.Informer, c.Queue.Handler(owner)); err != nil {
@@ -215,10 +224,6 @@ func (c *Controller) watch(p *ControllerParameters) error {
 		return err
 	}
 	if err := c.Watch(corev1.Resource("pods"), c.Caches.AddRequired, p.Pods.Informer(), c.Queue.Handler(kinds.PodBoxKey)); err != nil {
-		return err
-	}
-	// Without the permission, only boxes with Jobs are not Applied.
-	if err := c.Watch(batchv1.Resource("jobs"), c.Caches.AddOptional, p.Children.Batch().V1().Jobs().Informer(), c.Queue.Handler(c.children.OwnerOf)); err != nil {
 		return err
 	}
 	if err := c.Watch(autoscalingv2.Resource("horizontalpodautoscalers"), c.Caches.AddRequired, p.Autoscalers.Informer(), c.Queue.Handler(kinds.ScaledBox)); err != nil {
@@ -250,7 +255,7 @@ func (c *Controller) addIndexes(p *ControllerParameters) error {
 	if err := informers.AddIndex(p.Pods.Informer(), kinds.ByBox, indexBy(kinds.PodBoxKey)); err != nil {
 		return fmt.Errorf("indexing pods: %w", err)
 	}
-	if err := informers.AddIndex(p.Children.Batch().V1().Jobs().Informer(), kinds.ByBox, indexBy(c.children.OwnerOf)); err != nil {
+	if err := informers.AddIndex(c.kind(childkinds.Job).Informer, kinds.ByBox, indexBy(c.boxOfJob)); err != nil {
 		return fmt.Errorf("indexing jobs: %w", err)
 	}
 	if err := informers.AddIndex(p.Autoscalers.Informer(), autoscaling.ByTarget, autoscaling.TargetKeys); err != nil {

@@ -34,14 +34,19 @@ func (c *Controller) recordRolloutComplete(box *modelv1.ModelBox, status *modelv
 	}
 	wasComplete := reconciler.ReasonIn(box.Status.Conditions, modelv1.ConditionProgressing) == modelv1.ReasonRolloutComplete
 	wasResized := box.Status.Resize != nil && box.Status.Resize.Phase == modelv1.ResizeCompleting // A resize is no rollout.
-	if c.rollouts.Record.Complete(apply.KeyOf(box), workload, wasComplete) && !wasResized {
+	isNew := c.rollouts.Record.Complete(apply.KeyOf(box), workload, wasComplete)
+	switch {
+	case !isNew || wasResized || box.Spec.Workload == modelv1.WorkloadCronJob: // whose Jobs have events of their own
+	case box.Spec.Workload == modelv1.WorkloadJob:
+		c.eventf(box, corev1.EventTypeNormal, "JobSucceeded", "Reconcile", "Job %s has succeeded", workload.GetName())
+	default:
 		c.eventf(box, corev1.EventTypeNormal, "RolloutComplete", "Reconcile", "%s", progressing.Message)
 	}
 }
 
 // ownReadyReasons are the reasons of the Ready condition that do not come from a pod that fails.
 var ownReadyReasons = sets.New("",
-	modelv1.ReasonPending, modelv1.ReasonReady, modelv1.ReasonStopped, modelv1.ReasonScaledToZero, modelv1.ReasonNotApplied, modelv1.ReasonPaused,
+	modelv1.ReasonPending, modelv1.ReasonReady, modelv1.ReasonComplete, modelv1.ReasonStopped, modelv1.ReasonScaledToZero, modelv1.ReasonSuspended, modelv1.ReasonNotApplied, modelv1.ReasonPaused,
 	modelv1.ReasonProgressing, modelv1.ReasonDeploymentPaused, modelv1.ReasonStatefulSetPartitioned, modelv1.ReasonProgressDeadlineExceeded, modelv1.ReasonLoadBalancerPending,
 	modelv1.ReasonRolloutFailed, modelv1.ReasonRolledBack, modelv1.ReasonResizeDeferred, modelv1.ReasonResizeInfeasible,
 	modelv1.ReasonIngressAddressPending, modelv1.ReasonRouteNotAccepted,

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -107,6 +108,10 @@ func specOf(object runtime.Object) any {
 	case *appsv1.Deployment:
 		return object.Spec
 	case *appsv1.StatefulSet:
+		return object.Spec
+	case *batchv1.Job:
+		return object.Spec
+	case *batchv1.CronJob:
 		return object.Spec
 	default:
 		return object.(*appsv1.DaemonSet).Spec

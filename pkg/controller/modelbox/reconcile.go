@@ -42,9 +42,11 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if err := c.rollouts.FindStableRecord(ctx, box, podsHash); err != nil {
 		return 0, err
 	}
-	if err := c.resizes.Begin(ctx, box, c.rollouts.CachedWorkload(box), c.readWorkload); err != nil {
+	cached := c.rollouts.CachedWorkload(box)
+	if err := c.resizes.Begin(ctx, box, cached, c.readWorkload); err != nil {
 		return 0, err
 	}
+	runErr := c.cronJobs.RunRestarted(ctx, box, cached)
 	holdsPods, err := c.holdsPods(box, podsHash)
 	if err != nil {
 		return 0, err
@@ -54,7 +56,7 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if err != nil {
 		return 0, fmt.Errorf("rendering the references: %w", err)
 	}
-	holdsPods = holdsPods || awaitsReferences
+	holdsPods = holdsPods || awaitsReferences || runErr != nil
 	result, err := c.children.ReconcileHolding(ctx, box, func(step *apply.Step) bool {
 		return storage.Hold(step) || rollouts.HoldsCandidate(box, step) || holdsPods && rollouts.HoldsPods(box, step)
 	})
@@ -81,7 +83,7 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	if err != nil {
 		return 0, errors.Join(err, result.Err())
 	}
-	for _, err := range []error{resizeErr, observed.Rollout.Failure, c.rollouts.DeletePodOfRollout(ctx, box, observed), c.rollouts.PruneJobs(ctx, box, observed)} {
+	for _, err := range []error{runErr, resizeErr, observed.Rollout.Failure, c.rollouts.DeletePodOfRollout(ctx, box, observed), c.rollouts.PruneJobs(ctx, box, observed)} {
 		if err != nil {
 			result.Failures = append(result.Failures, err)
 			observed.Failures = result.Failures
@@ -95,7 +97,7 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 		return 0, errors.Join(err, result.Err())
 	}
 	retry, ok := children.RetryAfter(result.Failures)
-	requeueAfter := reconciler.Soonest(delay, retry, status.FindPodFailures(box, observed).RecheckAfter, observed.Progress.TimeLeft, observed.Rollout.RecheckAfter, observed.Resize.RecheckAfter, observed.IngressClass.RecheckAfter(), deleteAfter, result.RecheckAfter)
+	requeueAfter := reconciler.Soonest(delay, retry, status.FindPodFailures(box, observed).RecheckAfter, observed.Progress.TimeLeft, observed.Rollout.RecheckAfter, observed.Resize.RecheckAfter, observed.JobRecheckAfter, observed.IngressClass.RecheckAfter(), deleteAfter, result.RecheckAfter)
 	if !ok {
 		return requeueAfter, result.Err()
 	}
@@ -133,10 +135,15 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 		return nil, err
 	}
 	workload := c.rollouts.Record.Observed(apply.KeyOf(box), kinds.AsWorkload(result.Child(modelboxrender.WorkloadKind(box), box.Name)))
+	if workload, err = c.withJobs(workload); err != nil {
+		return nil, err
+	}
 	creationFailure, err := c.creationFailure(workload, pods)
 	if err != nil {
 		return nil, err
 	}
+	jobFailure, jobRecheckAfter := c.jobCreationFailure(ctx, workload)
+	creationFailure = status.Worse(creationFailure, jobFailure)
 	candidate := kinds.AsWorkload(result.Child(childkinds.Deployment.GroupVersionKind, helper.CandidateName(box.Name)))
 	if candidate != nil {
 		failure, err := c.creationFailure(candidate, pods)
@@ -165,6 +172,7 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 		Progress:        c.rollouts.Progress.Observe(box, workload, c.Clock.Now()),
 		Now:             c.Clock.Now(),
 		Pending:         result.Pending,
+		JobRecheckAfter: jobRecheckAfter,
 		Failures:        result.Failures,
 		Ignored:         result.Ignored,
 

@@ -72,15 +72,6 @@ func (f *testController) catchUp(t *testing.T) {
 		}
 		kind.Informer.GetIndexer().Replace(trimmed, "")
 	}
-	jobs, err := f.cluster.BatchV1().Jobs(fixture.WebKey.Namespace).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cached []any
-	for i := range jobs.Items {
-		cached = append(cached, &jobs.Items[i])
-	}
-	f.informers.Children.Batch().V1().Jobs().Informer().GetIndexer().Replace(cached, "")
 	f.boxes.ClearActions()
 	f.cluster.ClearActions()
 }

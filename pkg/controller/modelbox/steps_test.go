@@ -68,7 +68,7 @@ func newUnstartedStepsTest(t *testing.T, rolloutType modelv1.RolloutType, steps 
 		simulation:  &simulation{clock: clock, nodes: 4, failing: map[string]func(*corev1.Pod){"nginx:bad": badImage}},
 	}
 	s.simulation.tracker = s.cluster.Tracker()
-	for _, resource := range []string{"deployments", "statefulsets", "daemonsets"} {
+	for _, resource := range []string{"deployments", "statefulsets", "daemonsets", "jobs", "cronjobs"} {
 		s.cluster.PrependReactor("patch", resource, s.simulation.apply)
 	}
 	s.cluster.PrependReactor("create", "jobs", s.createJob)

@@ -17,7 +17,9 @@ func TestSpecThatItsWorkloadDoesNotHaveIsRefused(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)
 	for _, test := range []struct{ name, spec, complaint string }{
-		{"an unknown workload", "workload: Job", `spec.workload: Unsupported value: "Job"`},
+		{"an unknown workload", "workload: Pod", `spec.workload: Unsupported value: "Pod"`},
+		{"replicas of a Job", "workload: Job, replicas: 2", "spec.replicas: Forbidden"},
+		{"a CronJob without a schedule", "workload: CronJob", "spec.cronJob: Required value"},
 		{"replicas of a DaemonSet", "workload: DaemonSet, replicas: 2", "spec.replicas: Forbidden"},
 		{"a StatefulSet that is recreated", "workload: StatefulSet, strategy: Recreate", "spec.strategy: Invalid value"},
 		{"a StatefulSet that surges", "workload: StatefulSet, rollingUpdate: {maxSurge: 1}", "spec.rollingUpdate.maxSurge: Forbidden"},

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -82,6 +83,23 @@ func expectTop(n *framework.Namespace) {
 		}
 		return nil
 	})
+	expectRecommendation(n)
+}
+
+// expectRecommendation tries the command that "kubectl modelbox top --recommend" prints, for the memory that the box does not request.
+func expectRecommendation(n *framework.Namespace) {
+	n.T.Helper()
+	const prefix = "kubectl modelbox "
+	var recommended string
+	for line := range strings.Lines(runPlugin(n, "top", "web", "--recommend")) {
+		if arguments, isCommand := strings.CutPrefix(strings.TrimSpace(line), prefix); isCommand {
+			recommended = arguments
+		}
+	}
+	if !strings.HasPrefix(recommended, "set resources web ") || !strings.Contains(recommended, "memory=") {
+		n.T.Fatalf("the recommended command is %q", prefix+recommended)
+	}
+	runPlugin(n, append(strings.Fields(recommended), "--dry-run=server")...)
 }
 
 // collectMetrics starts metrics of pods, and waits until the cluster serves them. It returns a function that stops them.

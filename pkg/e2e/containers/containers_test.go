@@ -56,6 +56,8 @@ func TestApplicationsRunInContainers(t *testing.T) {
 		{"both kinds of nodes serve one cluster", bothKindsOfNodes},
 		{"a stack runs over a database", dataServiceRuns},
 		{"a Job runs once before and after a rollout", jobsRunOnce},
+		{"a Job tries again until it succeeds", jobRetriesUntilItSucceeds},
+		{"a CronJob runs at its minute", cronJobRunsAtItsMinute},
 		{"a changed Secret restarts pods without a lost request", changedSecretRestartsPods},
 		{"pods are resized in place without a lost request", podsAreResizedInPlace},
 		{"pods of a StatefulSet are resized in place", podsOfStatefulSetAreResizedInPlace},

@@ -14,15 +14,21 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// Workloads are the kinds of workloads of a box.
+// Workloads are the kinds of workloads of a box whose pods run all the time.
 var Workloads = []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet}
 
-// WithWorkload sets the workload of a box. For a DaemonSet, it removes the replicas.
+// WithWorkload sets the workload of a box, and removes fields that the workload does not have. The schedule of a CronJob never comes.
 func WithWorkload(kind modelv1.Workload) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.Workload = kind
-		if kind == modelv1.WorkloadDaemonSet {
+		if !kind.HasReplicas() {
 			spec.Replicas = nil
+		}
+		if kind.RunsToCompletion() {
+			spec.Ports, spec.MinReadySeconds = nil, nil
+		}
+		if kind == modelv1.WorkloadCronJob {
+			spec.CronJob = &modelv1.ModelBoxCronJobSpec{Schedule: "0 0 1 1 *"}
 		}
 	}
 }
@@ -31,13 +37,13 @@ func WithWorkload(kind modelv1.Workload) func(*modelv1.ModelBoxSpec) {
 type Workload struct {
 	metav1.Object
 	Template *corev1.PodTemplateSpec
-	// Replicas is nil for a DaemonSet.
+	// Replicas is nil for a DaemonSet, a Job and a CronJob.
 	Replicas *int32
 }
 
 // FindWorkload returns the workload of a box.
 func (n *Namespace) FindWorkload(kind modelv1.Workload, name string) (Workload, error) {
-	apps := n.ControlPlane.KubeClient.AppsV1()
+	apps, batch := n.ControlPlane.KubeClient.AppsV1(), n.ControlPlane.KubeClient.BatchV1()
 	switch kind {
 	case modelv1.WorkloadStatefulSet:
 		set, err := apps.StatefulSets(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
@@ -45,6 +51,12 @@ func (n *Namespace) FindWorkload(kind modelv1.Workload, name string) (Workload, 
 	case modelv1.WorkloadDaemonSet:
 		set, err := apps.DaemonSets(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
 		return Workload{set, &set.Spec.Template, nil}, err
+	case modelv1.WorkloadJob:
+		job, err := batch.Jobs(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
+		return Workload{job, &job.Spec.Template, nil}, err
+	case modelv1.WorkloadCronJob:
+		cronJob, err := batch.CronJobs(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
+		return Workload{cronJob, &cronJob.Spec.JobTemplate.Spec.Template, nil}, err
 	default:
 		deployment, err := apps.Deployments(n.Name).Get(n.Ctx, name, metav1.GetOptions{})
 		return Workload{deployment, &deployment.Spec.Template, deployment.Spec.Replicas}, err

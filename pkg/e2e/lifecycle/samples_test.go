@@ -33,7 +33,7 @@ var samples = []struct {
 	{"services.yaml", []string{"reach-clusterip", "reach-nodeport", "reach-headless", "reach-same-pod"}, servicesLeadToTheirPorts},
 	{"configs.yaml", []string{"configured"}, filesAreInConfigMaps},
 	{"networks.yaml", []string{"networks-sample"}, podsAskForNetworks},
-	{"workloads.yaml", []string{"workload-statefulset", "workload-daemonset"}, podsAreThoseOfTheirWorkload},
+	{"workloads.yaml", []string{"workload-statefulset", "workload-daemonset", "workload-job", "workload-cronjob"}, podsAreThoseOfTheirWorkload},
 	{"storage.yaml", []string{"storage-cache", "storage-database"}, claimsAreBoundAndRetained},
 	{"ingress.yaml", []string{"shop", "shop-api"}, ingressesLeadToTheirPorts},
 	{"autoscaling.yaml", []string{"autoscaled"}, podsAreScaledAndKept},
@@ -248,6 +248,18 @@ func podsAreThoseOfTheirWorkload(n *framework.Namespace) {
 		n.T.Fatal(err)
 	}
 	framework.ExpectEqual(n.T, "DaemonSet: pods", len(nodes.Items), len(n.GetBox("workload-daemonset").Status.PodNames))
+
+	batch := n.ControlPlane.KubeClient.BatchV1()
+	job, err := batch.Jobs(n.Name).Get(n.Ctx, "workload-job", metav1.GetOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	framework.ExpectEqual(n.T, "Job: indexes that have succeeded", "0-5", job.Status.CompletedIndexes)
+	cronJob, err := batch.CronJobs(n.Name).Get(n.Ctx, "workload-cronjob", metav1.GetOptions{})
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	framework.ExpectEqual(n.T, "CronJob: schedule", "30 2 * * * of Europe/Berlin", cronJob.Spec.Schedule+" of "+*cronJob.Spec.TimeZone)
 }
 
 func containersHaveTheirProbes(n *framework.Namespace) {

@@ -45,9 +45,13 @@ type childResource struct {
 
 var childResources = []childResource{
 	{schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}, "Deployment",
-		func(*modelv1.ModelBoxSpec) bool { return true }},
+		func(spec *modelv1.ModelBoxSpec) bool { return spec.Workload == "" }},
+	{schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, "Job",
+		func(spec *modelv1.ModelBoxSpec) bool { return spec.Workload == modelv1.WorkloadJob }},
+	{schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "cronjobs"}, "CronJob",
+		func(spec *modelv1.ModelBoxSpec) bool { return spec.Workload == modelv1.WorkloadCronJob }},
 	{schema.GroupVersionResource{Version: "v1", Resource: "services"}, "Service",
-		func(*modelv1.ModelBoxSpec) bool { return true }},
+		func(spec *modelv1.ModelBoxSpec) bool { return len(spec.Ports) > 0 }},
 	{schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}, "HorizontalPodAutoscaler",
 		func(spec *modelv1.ModelBoxSpec) bool { return spec.Autoscaling != nil }},
 	{schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}, "PodDisruptionBudget",

@@ -167,7 +167,9 @@ var changes = []change{
 
 // unchanged are the fields of boxes that no change is of, and why.
 var unchanged = map[string]string{
-	"Paused": "a pause alone changes nothing: there are ways with one",
+	"Paused":  "a pause alone changes nothing: there are ways with one",
+	"Job":     "pods that run to completion have no rollouts and no replicas, which most ways need: see TestJobRunsForEachPodTemplate",
+	"CronJob": "as of Job: see TestCronJobOfABox",
 }
 
 // What the namespaces of pairs have for the boxes in them.

@@ -88,3 +88,51 @@ func TestStackThatIsReadyIsSilent(t *testing.T) {
 func (s *testStack) versions() string {
 	return s.Kubectl.Run("get", "mb,services,endpointslices", "-l", modelv1.StackLabel+"=shop", "-o", "jsonpath={.items[*].metadata.resourceVersion}")
 }
+
+// A Job is a dependency without ports: what depends on it starts, and is updated, when the Job has succeeded.
+func TestDependantsOfAJobWaitUntilItHasSucceeded(t *testing.T) {
+	t.Parallel()
+	job := func(image string) modelv1.ModelStackComponent {
+		migrate := component("migrate", "db")
+		migrate.Box.Image, migrate.Box.Workload, migrate.Box.Ports, migrate.Box.MinReadySeconds = image, modelv1.WorkloadJob, nil, nil
+		return migrate
+	}
+	s := createStack(t, component("web", "migrate"), job(framework.Image), component("db"))
+	changes := s.watchBoxes(func(_ watch.EventType, box *modelv1.ModelBox) string {
+		if !isReady(box) {
+			return ""
+		}
+		return fmt.Sprintf("%s %s", box.Name, box.Spec.Image)
+	})
+	s.awaitReady()
+	first, err := s.ControlPlane.KubeClient.BatchV1().Jobs(s.Name).Get(s.Ctx, "migrate", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	framework.ExpectEqual(t, "variable of the Job", "DB_HOST", first.Spec.Template.Spec.Containers[0].Env[0].Name)
+	s.update(func(components []modelv1.ModelStackComponent) []modelv1.ModelStackComponent {
+		components[0].Box.Image, components[1].Box.Image = framework.NewImage, framework.NewImage
+		return components
+	})
+	s.awaitReady()
+	s.Eventually("the Job runs before what depends on it is updated", func() error {
+		changes.mu.Lock()
+		defer changes.mu.Unlock()
+		migrated, updated := slices.Index(changes.changes, "migrate "+framework.NewImage), slices.Index(changes.changes, "web "+framework.NewImage)
+		if migrated < 0 || updated < migrated {
+			return fmt.Errorf("boxes are ready in the order %q", changes.changes)
+		}
+		return nil
+	})
+	if _, err := s.stacks.CreateRestart(s.Ctx, s.stack, &modelv1.ModelBoxRestart{}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.awaitReady()
+	second, err := s.ControlPlane.KubeClient.BatchV1().Jobs(s.Name).Get(s.Ctx, "migrate", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, isRestarted := second.Spec.Template.Annotations[modelv1.RestartedAtAnnotation]; isRestarted {
+		t.Error("the restart of the stack has run the Job again")
+	}
+}

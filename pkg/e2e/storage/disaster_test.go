@@ -99,6 +99,9 @@ func newDisaster(t *testing.T) *disaster {
 	for number := range boxes {
 		d.CreateBox(d.box(number))
 	}
+	for _, box := range batchBoxes() {
+		d.CreateReadyBox(box)
+	}
 	if _, err := d.stacks().Create(d.Ctx, newStack(), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -140,6 +143,14 @@ func newStack() *modelv1.ModelStack {
 		component("web", "db", "mail"),
 	}
 	return stack
+}
+
+// batchBoxes returns boxes whose pods run to completion. A disaster must not run them again.
+func batchBoxes() []*modelv1.ModelBox {
+	return []*modelv1.ModelBox{
+		framework.NewBox("migrate", framework.WithWorkload(modelv1.WorkloadJob)),
+		framework.NewBox("report", framework.WithWorkload(modelv1.WorkloadCronJob)),
+	}
 }
 
 func (d *disaster) stacks() modelclient.ModelStackInterface {

@@ -118,7 +118,7 @@ func (d *disaster) state() disasterState {
 			return err
 		}
 		for _, pod := range pods.Items {
-			if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning {
+			if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning && pod.Status.Phase != corev1.PodSucceeded {
 				return fmt.Errorf("pod %s is starting or being deleted", pod.Name)
 			}
 			for _, container := range pod.Status.ContainerStatuses {

@@ -25,6 +25,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxAutoscalingApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxConfig"):
 		return &modelv1.ModelBoxConfigApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxCronJobSpec"):
+		return &modelv1.ModelBoxCronJobSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxDisruptionBudget"):
 		return &modelv1.ModelBoxDisruptionBudgetApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxFailedRevision"):
@@ -39,6 +41,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxIngressTLSApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxJob"):
 		return &modelv1.ModelBoxJobApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxJobSpec"):
+		return &modelv1.ModelBoxJobSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxNetworkPolicy"):
 		return &modelv1.ModelBoxNetworkPolicyApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxPrometheusQuery"):

@@ -214,8 +214,11 @@ func TestExamplesAreAccepted(t *testing.T) {
 			}
 			// The examples mount the volumes of the example of volumes, and use the ports of the example of ports.
 			needed := []string{"volumes", "ports"}
-			if name == "podManagementPolicy" {
+			switch name {
+			case "podManagementPolicy":
 				needed = append(needed, "workload")
+			case "job", "cronJob":
+				box.Spec.Workload, needed = modelv1.WorkloadCronJob, append(needed, "cronJob")
 			}
 			for _, field := range append(needed, name) {
 				if err := yaml.Unmarshal(example(t, field, properties[field].Description), &box.Spec); err != nil {

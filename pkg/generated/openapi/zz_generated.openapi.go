@@ -33,6 +33,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxAutoscaling{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxAutoscaling(ref),
 		v1.ModelBoxChildDiff{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxChildDiff(ref),
 		v1.ModelBoxConfig{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_ModelBoxConfig(ref),
+		v1.ModelBoxCronJobSpec{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxCronJobSpec(ref),
 		v1.ModelBoxDebug{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_ModelBoxDebug(ref),
 		v1.ModelBoxDebugPod{}.OpenAPIModelName():                            schema_pkg_apis_model_v1_ModelBoxDebugPod(ref),
 		v1.ModelBoxDebugStatus{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxDebugStatus(ref),
@@ -48,6 +49,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxIngressPath{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxIngressPath(ref),
 		v1.ModelBoxIngressTLS{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxIngressTLS(ref),
 		v1.ModelBoxJob{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_ModelBoxJob(ref),
+		v1.ModelBoxJobSpec{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxJobSpec(ref),
 		v1.ModelBoxList{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxList(ref),
 		v1.ModelBoxLogOptions{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxLogOptions(ref),
 		v1.ModelBoxNetworkPolicy{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxNetworkPolicy(ref),
@@ -496,7 +498,7 @@ func schema_pkg_apis_model_v1_ModelBox(ref common.ReferenceCallback) common.Open
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "ModelBox is one application: an image with replicas, ports, configuration and probes. The server turns it into a Deployment, a StatefulSet or a DaemonSet and, when it has ports, a Service of the same name, and keeps both as the box says.",
+				Description: "ModelBox is one application: an image with replicas, ports, configuration and probes. The server turns it into a Deployment, a StatefulSet, a DaemonSet, a Job or a CronJob and, when it has ports, a Service of the same name, and keeps both as the box says.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -515,7 +517,7 @@ func schema_pkg_apis_model_v1_ModelBox(ref common.ReferenceCallback) common.Open
 					},
 					"metadata": {
 						SchemaProps: spec.SchemaProps{
-							Description: "metadata is the standard object metadata. metadata.name is also the name of the workload and the Service of the box, and the value of the label \"modelbox\" of its pods. Therefore it must be a DNS-1035 label of at most 63 characters: lower case letters, digits and '-', starting with a letter. With workload \"StatefulSet\", it has at most 52 characters.\n\nExample: {name: web, namespace: default}",
+							Description: "metadata is the standard object metadata. metadata.name is also the name of the workload and the Service of the box, and the value of the label \"modelbox\" of its pods. Therefore it must be a DNS-1035 label of at most 63 characters: lower case letters, digits and '-', starting with a letter. With workload \"StatefulSet\" or \"CronJob\", it has at most 52 characters.\n\nExample: {name: web, namespace: default}",
 							Default:     map[string]interface{}{},
 							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
 						},
@@ -908,6 +910,71 @@ func schema_pkg_apis_model_v1_ModelBoxConfig(ref common.ReferenceCallback) commo
 					},
 				},
 				Required: []string{"mountPath"},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxCronJobSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxCronJobSpec is when workload \"CronJob\" runs the box. A field that is not set has the default of Kubernetes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"schedule": {
+						SchemaProps: spec.SchemaProps{
+							Description: "schedule is the time of the runs in the format of cron: minute, hour, day of the month, month, day of the week. Required.\n\nExample: \"30 2 * * *\"",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"timeZone": {
+						SchemaProps: spec.SchemaProps{
+							Description: "timeZone is the name of the time zone of the schedule. Defaults to the time zone of the controller manager of the cluster.\n\nExample: Europe/Berlin",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"concurrencyPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "concurrencyPolicy is what happens when a run is due while another one is active: \"Allow\" runs both, \"Forbid\" skips the new run, \"Replace\" stops the active run. Defaults to \"Allow\".\n\nExample: Forbid\n\nPossible enum values:\n - `\"Allow\"` runs both.\n - `\"Forbid\"` skips the new run.\n - `\"Replace\"` stops the active run.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Allow", "Forbid", "Replace"},
+						},
+					},
+					"suspend": {
+						SchemaProps: spec.SchemaProps{
+							Description: "suspend stops all runs that are not active yet. Defaults to false.\n\nExample: true",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"startingDeadlineSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "startingDeadlineSeconds is the number of seconds that a run may be late. A run that is later is skipped. Defaults to no limit.\n\nExample: 300",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"successfulJobsHistoryLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "successfulJobsHistoryLimit is the number of Jobs that have succeeded to keep, with their pods and logs. Defaults to 3.\n\nExample: 1",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"failedJobsHistoryLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "failedJobsHistoryLimit is the number of Jobs that have failed to keep, with their pods and logs. With 0, the status of the box does not say why a run has failed. Defaults to 1.\n\nExample: 3",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"schedule"},
 			},
 		},
 	}
@@ -1603,6 +1670,46 @@ func schema_pkg_apis_model_v1_ModelBoxIgnoreDrift(ref common.ReferenceCallback) 
 							},
 						},
 					},
+					"job": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "job are fields of the Job. Defaults to none.\n\nExample: [\"spec.parallelism\"]",
+							MaxItems:    ptr.To[int64](64),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"cronJob": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "cronJob are fields of the CronJob. Defaults to none.\n\nExample: [\"spec.suspend\"]",
+							MaxItems:    ptr.To[int64](64),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
 					"service": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -1991,6 +2098,55 @@ func schema_pkg_apis_model_v1_ModelBoxJob(ref common.ReferenceCallback) common.O
 		},
 		Dependencies: []string{
 			corev1.EnvVar{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxJobSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxJobSpec is how a Job runs the pods of a box: the Job of workload \"Job\", or each Job of workload \"CronJob\". A field that is not set has the default of Kubernetes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"completions": {
+						SchemaProps: spec.SchemaProps{
+							Description: "completions is the number of pods that have to succeed. Without completions, the Job has succeeded when a pod has succeeded and no other pod runs. Defaults to 1 unless parallelism is set.\n\nExample: 5",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"parallelism": {
+						SchemaProps: spec.SchemaProps{
+							Description: "parallelism is the number of pods that run at the same time. Defaults to 1.\n\nExample: 2",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"completionMode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "completionMode is how the Job counts its pods: \"NonIndexed\" counts all that have succeeded, \"Indexed\" gives each completion an index from 0, in the variable JOB_COMPLETION_INDEX of its pod. Defaults to \"NonIndexed\".\n\nExample: Indexed\n\nPossible enum values:\n - `\"Indexed\"` counts one pod for each index from 0 to completions - 1.\n - `\"NonIndexed\"` counts all pods that have succeeded.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Indexed", "NonIndexed"},
+						},
+					},
+					"backoffLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "backoffLimit is the number of pods that may fail before the Job has failed. A pod that is evicted when a node is drained does not count. Defaults to 6.\n\nExample: 2",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"activeDeadlineSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "activeDeadlineSeconds is the number of seconds after which the Job has failed, with all of its pods. Defaults to none.\n\nExample: 3600",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+			},
+		},
 	}
 }
 
@@ -3695,17 +3851,29 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"replicas": {
 						SchemaProps: spec.SchemaProps{
-							Description: "replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler scales the workload, and after it has gone until replicas changes, any other number is left out of account. With autoscaling it is what the box starts with, which is its minReplicas unless it is given. May not be set for a DaemonSet, which has no default either. Defaults to 1.\n\nExample: 4",
+							Description: "replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler scales the workload, and after it has gone until replicas changes, any other number is left out of account. With autoscaling it is what the box starts with, which is its minReplicas unless it is given. May not be set for a DaemonSet, a Job and a CronJob, which have no default either. Defaults to 1.\n\nExample: 4",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
 					},
 					"workload": {
 						SchemaProps: spec.SchemaProps{
-							Description: "workload is the kind of object that runs the pods: \"Deployment\" for pods that can take each other's place, \"StatefulSet\" for pods that keep their names and their volumes, \"DaemonSet\" for a pod on every node. The pods of a StatefulSet with ports have DNS names, such as web-0.web-headless, in the domain of a headless Service: the box's own one if serviceType is \"Headless\", else one beside it with the name of the box and \"-headless\". It cannot be changed. Defaults to \"Deployment\".\n\nExample: StatefulSet\n\nPossible enum values:\n - `\"DaemonSet\"` runs a pod on every node.\n - `\"Deployment\"` runs pods that can take each other's place.\n - `\"StatefulSet\"` runs pods that keep their names and their volumes.",
+							Description: "workload is the kind of object that runs the pods: \"Deployment\" for pods that can take each other's place, \"StatefulSet\" for pods that keep their names and their volumes, \"DaemonSet\" for a pod on every node, \"Job\" for pods that run until they have succeeded, \"CronJob\" for a Job at each time of a schedule. The pods of a StatefulSet with ports have DNS names, such as web-0.web-headless, in the domain of a headless Service: the box's own one if serviceType is \"Headless\", else one beside it with the name of the box and \"-headless\". It cannot be changed. Defaults to \"Deployment\".\n\nExample: StatefulSet\n\nPossible enum values:\n - `\"CronJob\"` runs a Job at each time of a schedule.\n - `\"DaemonSet\"` runs a pod on every node.\n - `\"Deployment\"` runs pods that can take each other's place.\n - `\"Job\"` runs pods until they have succeeded, once for each change of them.\n - `\"StatefulSet\"` runs pods that keep their names and their volumes.",
 							Type:        []string{"string"},
 							Format:      "",
-							Enum:        []interface{}{"DaemonSet", "Deployment", "StatefulSet"},
+							Enum:        []interface{}{"CronJob", "DaemonSet", "Deployment", "Job", "StatefulSet"},
+						},
+					},
+					"job": {
+						SchemaProps: spec.SchemaProps{
+							Description: "job is how a Job runs the pods, for workload \"Job\", and for the Jobs of workload \"CronJob\". Defaults to one pod that has to succeed.\n\nExample: {backoffLimit: 2, activeDeadlineSeconds: 3600}",
+							Ref:         ref(v1.ModelBoxJobSpec{}.OpenAPIModelName()),
+						},
+					},
+					"cronJob": {
+						SchemaProps: spec.SchemaProps{
+							Description: "cronJob is the schedule of workload \"CronJob\", which requires it. Defaults to none.\n\nExample: {schedule: \"30 2 * * *\", timeZone: Europe/Berlin}",
+							Ref:         ref(v1.ModelBoxCronJobSpec{}.OpenAPIModelName()),
 						},
 					},
 					"strategy": {
@@ -3729,7 +3897,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 					},
 					"minReadySeconds": {
 						SchemaProps: spec.SchemaProps{
-							Description: "minReadySeconds is the time in seconds that a new pod must be ready without a container crashing before it counts as available, from 0 to 599. Defaults to 3.\n\nExample: 10",
+							Description: "minReadySeconds is the time in seconds that a new pod must be ready without a container crashing before it counts as available, from 0 to 599. Not for a Job and a CronJob. Defaults to 3.\n\nExample: 10",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -4211,7 +4379,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxAutoscaling{}.OpenAPIModelName(), v1.ModelBoxConfig{}.OpenAPIModelName(), v1.ModelBoxDisruptionBudget{}.OpenAPIModelName(), v1.ModelBoxIgnoreDrift{}.OpenAPIModelName(), v1.ModelBoxIngress{}.OpenAPIModelName(), v1.ModelBoxJob{}.OpenAPIModelName(), v1.ModelBoxNetworkPolicy{}.OpenAPIModelName(), v1.ModelBoxResize{}.OpenAPIModelName(), v1.ModelBoxRollout{}.OpenAPIModelName(), v1.ModelBoxRoute{}.OpenAPIModelName(), v1.ModelBoxService{}.OpenAPIModelName(), v1.ModelBoxStorage{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
+			v1.ModelBoxAutoscaling{}.OpenAPIModelName(), v1.ModelBoxConfig{}.OpenAPIModelName(), v1.ModelBoxCronJobSpec{}.OpenAPIModelName(), v1.ModelBoxDisruptionBudget{}.OpenAPIModelName(), v1.ModelBoxIgnoreDrift{}.OpenAPIModelName(), v1.ModelBoxIngress{}.OpenAPIModelName(), v1.ModelBoxJob{}.OpenAPIModelName(), v1.ModelBoxJobSpec{}.OpenAPIModelName(), v1.ModelBoxNetworkPolicy{}.OpenAPIModelName(), v1.ModelBoxResize{}.OpenAPIModelName(), v1.ModelBoxRollout{}.OpenAPIModelName(), v1.ModelBoxRoute{}.OpenAPIModelName(), v1.ModelBoxService{}.OpenAPIModelName(), v1.ModelBoxStorage{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
 	}
 }
 
@@ -4577,7 +4745,7 @@ func schema_pkg_apis_model_v1_ModelStackComponent(ref common.ReferenceCallback) 
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "dependsOn are the names of the components that this one needs, at most 64. They must have ports. The box is created when they are ready. For each of them, all containers of the box get the environment variables <NAME>_HOST, <NAME>_PORT, which is its first port, <NAME>_URL, which is both joined by ':', and the keys of credentialsSecretName. <NAME> is its name in upper case, with '_' for '-'. A variable that the component itself sets takes precedence. Defaults to none.\n\nExample: [db]",
+							Description: "dependsOn are the names of the components that this one needs, at most 64. They must have ports, or workload \"Job\". The box is created when they are ready, which a Job is when it has succeeded. For each of them with ports, all containers of the box get the environment variables <NAME>_HOST, <NAME>_PORT, which is its first port, <NAME>_URL, which is both joined by ':', and the keys of credentialsSecretName. <NAME> is its name in upper case, with '_' for '-'. A variable that the component itself sets takes precedence. Defaults to none.\n\nExample: [db]",
 							MaxItems:    ptr.To[int64](64),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{

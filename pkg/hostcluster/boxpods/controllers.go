@@ -8,10 +8,14 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/tools/pager"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -21,6 +25,8 @@ import (
 var (
 	deploymentKind = appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind()
 	replicaSetKind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet").GroupKind()
+	cronJobKind    = batchv1.SchemeGroupVersion.WithKind("CronJob").GroupKind()
+	jobKind        = batchv1.SchemeGroupVersion.WithKind("Job").GroupKind()
 )
 
 // podController identifies a controller of pods in the namespace of a box. A user who may create a pod may write any owner
@@ -50,34 +56,38 @@ func isControlledByOne(object metav1.Object, controllers sets.Set[podController]
 	return ok && controllers.Has(controller)
 }
 
-// podControllers returns the controllers of the pods of the box, whose workload the box controls: the workload itself, or the
-// ReplicaSets of a Deployment.
+// podControllers returns the controllers of the pods of the box, whose workload the box controls: the workload itself, the ReplicaSets of a
+// Deployment, or the Jobs of a CronJob.
 func (r *Reader) podControllers(ctx context.Context, box *modelv1.ModelBox, workload metav1.Object, selector string) (sets.Set[podController], error) {
-	kind := modelboxrender.WorkloadKind(box).GroupKind()
-	if kind == deploymentKind {
-		return r.replicaSetsOf(ctx, workload, selector)
+	switch kind := modelboxrender.WorkloadKind(box).GroupKind(); kind {
+	case deploymentKind:
+		return controlledBy(ctx, workload, deploymentKind, replicaSetKind, selector, func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return r.client.AppsV1().ReplicaSets(workload.GetNamespace()).List(ctx, options)
+		})
+	case cronJobKind:
+		return controlledBy(ctx, workload, cronJobKind, jobKind, selector, func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return r.client.BatchV1().Jobs(workload.GetNamespace()).List(ctx, options)
+		})
+	default:
+		return sets.New(podController{kind, workload.GetName(), workload.GetUID()}), nil
 	}
-	return sets.New(podController{kind, workload.GetName(), workload.GetUID()}), nil
 }
 
-// replicaSetsOf returns the ReplicaSets that the Deployment controls.
-func (r *Reader) replicaSetsOf(ctx context.Context, deployment metav1.Object, selector string) (sets.Set[podController], error) {
+// controlledBy returns the objects of a kind that the workload controls, as controllers of pods.
+func controlledBy(ctx context.Context, workload metav1.Object, workloadKind, kind schema.GroupKind, selector string, list pager.ListPageFunc) (sets.Set[podController], error) {
 	owned := sets.New[podController]()
-	options := metav1.ListOptions{LabelSelector: selector, Limit: pageSize}
-	for {
-		page, err := r.client.AppsV1().ReplicaSets(deployment.GetNamespace()).List(ctx, options)
-		if err != nil {
-			return nil, fmt.Errorf("listing the ReplicaSets: %w", err)
+	pages := pager.New(list)
+	pages.PageSize = pageSize
+	err := pages.EachListItem(ctx, metav1.ListOptions{LabelSelector: selector}, func(object runtime.Object) error {
+		if child, err := meta.Accessor(object); err == nil && render.IsControlledBy(child, workload, workloadKind) {
+			owned.Insert(podController{kind, child.GetName(), child.GetUID()})
 		}
-		for i := range page.Items {
-			if set := &page.Items[i]; render.IsControlledBy(set, deployment, deploymentKind) {
-				owned.Insert(podController{replicaSetKind, set.Name, set.UID})
-			}
-		}
-		if options.Continue = page.Continue; options.Continue == "" {
-			return owned, nil
-		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing the %ss: %w", kind.Kind, err)
 	}
+	return owned, nil
 }
 
 // Selector returns the selector of the pods of a workload.

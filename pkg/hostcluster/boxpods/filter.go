@@ -63,7 +63,7 @@ func (f *Filter) hasUnknown(pods []*corev1.Pod) bool {
 
 // findControllers asks the cluster which controllers of pods are the box's. The workload may have become one of another kind.
 func (f *Filter) findControllers(ctx context.Context, pods []*corev1.Pod) error {
-	for _, kind := range []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet} {
+	for _, kind := range modelv1.Workloads() {
 		box := asWorkload(f.box, kind)
 		workload, err := f.reader.OwnWorkload(ctx, box)
 		if err != nil {

@@ -42,6 +42,10 @@ func (r *Reader) Workload(ctx context.Context, box *modelv1.ModelBox) (metav1.Ob
 		workload, err = apps.StatefulSets(box.Namespace).Get(ctx, box.Name, options)
 	case modelv1.WorkloadDaemonSet:
 		workload, err = apps.DaemonSets(box.Namespace).Get(ctx, box.Name, options)
+	case modelv1.WorkloadJob:
+		workload, err = r.client.BatchV1().Jobs(box.Namespace).Get(ctx, box.Name, options)
+	case modelv1.WorkloadCronJob:
+		workload, err = r.client.BatchV1().CronJobs(box.Namespace).Get(ctx, box.Name, options)
 	default:
 		workload, err = apps.Deployments(box.Namespace).Get(ctx, box.Name, options)
 	}

@@ -12,11 +12,14 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // Immutable returns the difference between a live child of a box and the rendered child that no update can remove, because the
@@ -27,6 +30,8 @@ func Immutable(rendered *unstructured.Unstructured, live metav1.Object) string {
 		return ImmutableSelector(rendered, live)
 	case *appsv1.StatefulSet:
 		return immutableStatefulSet(rendered, live)
+	case *batchv1.Job:
+		return immutableJob(rendered, live)
 	case *corev1.Service:
 		return immutableClusterIP(rendered, live)
 	case *corev1.ConfigMap:
@@ -89,6 +94,15 @@ func renderedClaims(objects []any) string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// immutableJob is Immutable for a Job. Another client may have created the Job without the hash.
+func immutableJob(rendered *unstructured.Unstructured, live *batchv1.Job) string {
+	wanted, _, _ := unstructured.NestedString(rendered.Object, "spec", "template", "metadata", "annotations", modelv1.JobTemplateHashAnnotation)
+	if live.Spec.Template.Annotations[modelv1.JobTemplateHashAnnotation] == wanted {
+		return ""
+	}
+	return "its pod template and its completions cannot change"
 }
 
 // immutableClusterIP is Immutable for a Service: a headless Service cannot get a clusterIP, and a Service with a clusterIP cannot

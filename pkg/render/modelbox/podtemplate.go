@@ -54,6 +54,9 @@ func podTemplate(box *modelv1.ModelBox) (*applycorev1.PodTemplateSpecApplyConfig
 	if box.Spec.ServiceAccountName != "" {
 		spec.WithServiceAccountName(box.Spec.ServiceAccountName)
 	}
+	if box.Spec.Workload.RunsToCompletion() {
+		runToCompletion(spec)
+	}
 	template, err := overlaid(applycorev1.PodTemplateSpec().WithLabels(labels(box)).WithAnnotations(box.Spec.Annotations).WithSpec(spec), box.Spec.PodTemplate)
 	if err != nil {
 		return nil, err

@@ -139,6 +139,8 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 			s.RollingUpdate = &modelv1.RollingUpdate{Type: modelv1.RollingUpdateObject, MaxSurge: ptr.To(intstr.FromInt32(1)), MaxUnavailable: ptr.To(intstr.FromInt32(0))}
 		}, deploymentOnly},
 		{"Workload", "another workload", func(s *modelv1.ModelBoxSpec) { s.Workload = modelv1.WorkloadDaemonSet }, deploymentOnly},
+		{"Job", "the limits of a Job", func(s *modelv1.ModelBoxSpec) { s.Job = &modelv1.ModelBoxJobSpec{BackoffLimit: ptr.To[int32](1)} }, neither},
+		{"CronJob", "a schedule", func(s *modelv1.ModelBoxSpec) { s.CronJob = &modelv1.ModelBoxCronJobSpec{Schedule: "@daily"} }, neither},
 		{"Strategy", "another strategy", func(s *modelv1.ModelBoxSpec) { s.Strategy = modelv1.StrategyRecreate }, deploymentOnly},
 		{"MinReadySeconds", "no time to be ready", func(s *modelv1.ModelBoxSpec) { s.MinReadySeconds = ptr.To[int32](0) }, deploymentOnly},
 		{"ProgressDeadlineSeconds", "a deadline", func(s *modelv1.ModelBoxSpec) { s.ProgressDeadlineSeconds = ptr.To[int32](60) }, deploymentOnly},
@@ -368,7 +370,7 @@ func TestUnknownWorkloadIsNotRendered(t *testing.T) {
 	if _, err := Children(box, ScaledByBox); err != nil {
 		t.Fatal(err)
 	}
-	box.Spec.Workload = "Job"
+	box.Spec.Workload = "Pod"
 	if children, err := Children(box, ScaledByBox); err == nil {
 		t.Errorf("got %d children", len(children))
 	}

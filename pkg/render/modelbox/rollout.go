@@ -271,7 +271,7 @@ func rolledBackTo(box, stable *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	spec.Replicas, spec.Strategy, spec.RollingUpdate = now.Replicas, now.Strategy, now.RollingUpdate
 	spec.MinReadySeconds, spec.ProgressDeadlineSeconds, spec.Rollout = now.MinReadySeconds, now.ProgressDeadlineSeconds, now.Rollout
 	spec.PodManagementPolicy, spec.RevisionHistoryLimit = now.PodManagementPolicy, now.RevisionHistoryLimit
-	spec.RestartOn, spec.Resize = now.RestartOn, now.Resize
+	spec.RestartOn, spec.Resize, spec.Job, spec.CronJob = now.RestartOn, now.Resize, now.Job, now.CronJob
 	spec.Autoscaling, spec.DisruptionBudget, spec.NetworkPolicy = now.Autoscaling, now.DisruptionBudget, now.NetworkPolicy
 	spec.IgnoreDrift, spec.Paused, spec.Before, spec.After = now.IgnoreDrift, now.Paused, now.Before, now.After
 	var err error

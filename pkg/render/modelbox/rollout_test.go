@@ -19,7 +19,7 @@ import (
 var (
 	// ofBox are the fields of a box that a rollback leaves as they are, because no pod has anything of them.
 	ofBox = []string{
-		"Before", "After", "Replicas", "Strategy", "RollingUpdate", "MinReadySeconds", "ProgressDeadlineSeconds", "Rollout",
+		"Before", "After", "Job", "CronJob", "Replicas", "Strategy", "RollingUpdate", "MinReadySeconds", "ProgressDeadlineSeconds", "Rollout",
 		"Autoscaling", "PodManagementPolicy", "RevisionHistoryLimit", "RestartOn", "Resize", "DisruptionBudget", "NetworkPolicy", "IgnoreDrift", "Paused", "ServiceType", "Service", "Ingress", "Route",
 	}
 	// ofPods are those that it takes from before. Of storage there are the sizes of now, and of ports what no pod has anything of.
@@ -36,7 +36,7 @@ func TestRolledBackBoxHasThePodsOfBefore(t *testing.T) {
 		Image: "nginx:bad", Workload: stable.Spec.Workload, Replicas: ptr.To[int32](9), Strategy: modelv1.StrategyRecreate,
 		MinReadySeconds: ptr.To[int32](7), ProgressDeadlineSeconds: ptr.To[int32](60), Rollout: &modelv1.ModelBoxRollout{},
 		PodManagementPolicy: ptr.To(modelv1.PodManagementParallel), RevisionHistoryLimit: ptr.To[int32](1), RestartOn: ptr.To(modelv1.RestartOnReferences),
-		Resize: &modelv1.ModelBoxResize{}, Autoscaling: &modelv1.ModelBoxAutoscaling{}, DisruptionBudget: &modelv1.ModelBoxDisruptionBudget{}, NetworkPolicy: &modelv1.ModelBoxNetworkPolicy{},
+		Job: &modelv1.ModelBoxJobSpec{}, CronJob: &modelv1.ModelBoxCronJobSpec{}, Resize: &modelv1.ModelBoxResize{}, Autoscaling: &modelv1.ModelBoxAutoscaling{}, DisruptionBudget: &modelv1.ModelBoxDisruptionBudget{}, NetworkPolicy: &modelv1.ModelBoxNetworkPolicy{},
 		Before: &modelv1.ModelBoxJob{}, After: &modelv1.ModelBoxJob{}, IgnoreDrift: &modelv1.ModelBoxIgnoreDrift{}, Paused: true, Labels: map[string]string{"a": "b"},
 		ServiceType: modelv1.ServiceTypeNodePort, Service: &modelv1.ModelBoxService{}, Ingress: &modelv1.ModelBoxIngress{},
 		Route: &modelv1.ModelBoxRoute{}, Ports: slices.Clone(stable.Spec.Ports),

@@ -8,6 +8,7 @@ import (
 	"maps"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -56,7 +57,8 @@ func RenderedSelector(rendered *unstructured.Unstructured) (*metav1.LabelSelecto
 	return selector, render.FromFields(field, selector)
 }
 
-// SelectorOf returns the selector of a live workload, nil for any other object.
+// SelectorOf returns the selector of the pods of a live workload, nil for any other object. The pods of a CronJob are the pods of its
+// Jobs: they have the labels of the box.
 func SelectorOf(workload metav1.Object) *metav1.LabelSelector {
 	switch workload := workload.(type) {
 	case *appsv1.Deployment:
@@ -65,6 +67,10 @@ func SelectorOf(workload metav1.Object) *metav1.LabelSelector {
 		return workload.Spec.Selector
 	case *appsv1.DaemonSet:
 		return workload.Spec.Selector
+	case *batchv1.Job:
+		return workload.Spec.Selector
+	case *batchv1.CronJob:
+		return metav1.SetAsLabelSelector(map[string]string{modelv1.SelectorLabel: workload.GetName()})
 	}
 	return nil
 }

@@ -8,14 +8,18 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
-// WorkloadKind returns the kind of the object that runs the pods of the box: a Deployment, a StatefulSet or a DaemonSet.
+// WorkloadKind returns the kind of the object that runs the pods of the box: a Deployment, a StatefulSet, a DaemonSet, a Job or a CronJob.
 func WorkloadKind(box *modelv1.ModelBox) schema.GroupVersionKind {
+	if box.Spec.Workload.RunsToCompletion() {
+		return batchv1.SchemeGroupVersion.WithKind(string(box.Spec.Workload))
+	}
 	return appsv1.SchemeGroupVersion.WithKind(string(box.Spec.Workload))
 }
 
@@ -32,6 +36,10 @@ func workload(box *modelv1.ModelBox, scaling Scaling) (runtime.ApplyConfiguratio
 		return daemonSet(box, template), nil
 	case modelv1.WorkloadDeployment:
 		return deployment(box, scaling, template), nil
+	case modelv1.WorkloadJob:
+		return job(box, template)
+	case modelv1.WorkloadCronJob:
+		return cronJob(box, template), nil
 	default:
 		return nil, fmt.Errorf("this release does not know the workload %q", box.Spec.Workload)
 	}

@@ -33,7 +33,7 @@ func (r *Renderer) isolate(component *modelv1.ModelStackComponent, spec *modelv1
 	switch dependants := r.dependants[component.Name]; {
 	case helper.IsExposed(spec.Ports, spec.ServiceType, spec.Ingress != nil || spec.Route != nil):
 		ingress = append(ingress, networkingv1.NetworkPolicyIngressRule{Ports: ports})
-	case len(dependants) > 0:
+	case len(dependants) > 0 && len(ports) > 0: // A rule without ports would be about all ports.
 		ingress = append(ingress, networkingv1.NetworkPolicyIngressRule{From: peersOf(dependants), Ports: ports})
 	}
 	egress := []networkingv1.NetworkPolicyEgressRule{
@@ -41,7 +41,7 @@ func (r *Renderer) isolate(component *modelv1.ModelStackComponent, spec *modelv1
 		{Ports: []networkingv1.NetworkPolicyPort{policyPort(corev1.ProtocolUDP, intstr.FromInt32(dnsPort)), policyPort(corev1.ProtocolTCP, intstr.FromInt32(dnsPort))}},
 	}
 	for _, name := range component.DependsOn {
-		if dependency := r.components[name]; dependency != nil && (dependency.Box != nil || dependency.External != nil) {
+		if dependency := r.components[name]; dependency != nil && connectionPort(dependency) != 0 {
 			egress = append(egress, ruleTo(dependency))
 		}
 	}

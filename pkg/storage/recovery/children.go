@@ -93,10 +93,11 @@ func (k *kind) recordOn(c child) (metav1.Object, error) {
 	}
 }
 
-// eachWorkload calls visit for the workloads of all boxes, but not for candidates, which have no record.
+// eachWorkload calls visit for the workloads of all boxes, but not for candidates and for the Jobs of spec.before and spec.after, which
+// have no record.
 func eachWorkload(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error {
 	for _, resource := range resourcesFor(childkinds.RecordsBox) {
-		if err := eachChild(ctx, cluster, resource, managedSelector+",!"+modelv1.CandidateLabel, owners, visit); err != nil {
+		if err := eachChild(ctx, cluster, resource, managedSelector+",!"+modelv1.CandidateLabel+",!"+modelv1.JobTypeLabel, owners, visit); err != nil {
 			return err
 		}
 	}

@@ -286,12 +286,20 @@ func workloadOf(t *testing.T, box *modelv1.ModelBox, kind string, changes ...fun
 	if err != nil {
 		t.Fatal(err)
 	}
-	child := childOf(box, "apps/v1", kind)
+	child := childOf(box, apiVersionOf(kind), kind)
 	child.Annotations = map[string]string{modelv1.RecordAnnotation: record}
 	for _, change := range changes {
 		change(child)
 	}
 	return child
+}
+
+// apiVersionOf returns the API version of a kind of workloads.
+func apiVersionOf(kind string) string {
+	if modelv1.Workload(kind).RunsToCompletion() {
+		return "batch/v1"
+	}
+	return "apps/v1"
 }
 
 func childOf(box *modelv1.ModelBox, apiVersion, kind string) *metav1.PartialObjectMetadata {

@@ -19,8 +19,7 @@ func runBy(workload modelv1.Workload) func(*modelv1.ModelBox) {
 }
 
 func TestBoxesAreRecoveredFromWorkloadsOfEachKind(t *testing.T) {
-	kinds := []modelv1.Workload{modelv1.WorkloadDeployment, modelv1.WorkloadStatefulSet, modelv1.WorkloadDaemonSet}
-	for _, kind := range kinds {
+	for _, kind := range modelv1.Workloads() {
 		t.Run(string(kind), func(t *testing.T) {
 			f := newFixture(t, workloadOf(t, box("web", "1", atGeneration(4), runBy(kind)), string(kind)))
 			f.serve(Empty)
@@ -31,7 +30,7 @@ func TestBoxesAreRecoveredFromWorkloadsOfEachKind(t *testing.T) {
 			f.serve(Current)
 		})
 		t.Run(string(kind)+" whose box is lost", func(t *testing.T) {
-			f := newFixture(t, childOf(box("web", "1"), "apps/v1", string(kind)))
+			f := newFixture(t, childOf(box("web", "1"), apiVersionOf(string(kind)), string(kind)))
 			expectAbsent(t, f, Empty, AbsentOwner{"modelboxes", testNamespace, "web", "1"})
 		})
 		t.Run(string(kind)+" of a box that was not deleted", func(t *testing.T) {

@@ -23,13 +23,15 @@ import (
 // emptyLists are the collections that a server must read before it serves. They are empty, and the cluster has no others.
 // Controllers, which read pods as well, wait for these forever.
 var emptyLists = map[string]metav1.TypeMeta{
-	"/api/v1/namespaces":                                                    {APIVersion: "v1", Kind: "NamespaceList"},
-	"/api/v1/resourcequotas":                                                {APIVersion: "v1", Kind: "ResourceQuotaList"},
-	"/apis/apps/v1/deployments":                                             {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
-	"/apis/apps/v1/statefulsets":                                            {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
-	"/apis/apps/v1/daemonsets":                                              {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
-	"/apis/apps/v1/controllerrevisions":                                     {APIVersion: "apps/v1", Kind: "ControllerRevisionList"},
-	"/apis/admissionregistration.k8s.io/v1":                                 {APIVersion: "v1", Kind: "APIResourceList"},
+	"/api/v1/namespaces":                    {APIVersion: "v1", Kind: "NamespaceList"},
+	"/api/v1/resourcequotas":                {APIVersion: "v1", Kind: "ResourceQuotaList"},
+	"/apis/apps/v1/deployments":             {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
+	"/apis/apps/v1/statefulsets":            {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
+	"/apis/apps/v1/daemonsets":              {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
+	"/apis/batch/v1/jobs":                   {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
+	"/apis/batch/v1/cronjobs":               {APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"},
+	"/apis/apps/v1/controllerrevisions":     {APIVersion: "apps/v1", Kind: "ControllerRevisionList"},
+	"/apis/admissionregistration.k8s.io/v1": {APIVersion: "v1", Kind: "APIResourceList"},
 	"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations":   {APIVersion: "admissionregistration.k8s.io/v1", Kind: "MutatingWebhookConfigurationList"},
 	"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations": {APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingWebhookConfigurationList"},
 	"/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas":                     {APIVersion: "flowcontrol.apiserver.k8s.io/v1", Kind: "FlowSchemaList"},

@@ -10,6 +10,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -61,6 +62,14 @@ var (
 		GroupVersionKind: appsv1.SchemeGroupVersion.WithKind("DaemonSet"), Resource: "daemonsets",
 		Type: reflect.TypeFor[appsv1.DaemonSet](), IgnoreDrift: "daemonSet", Recovery: RecordsBox,
 	}
+	Job = Kind{
+		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"), Resource: "jobs",
+		Type: reflect.TypeFor[batchv1.Job](), IgnoreDrift: "job", Recovery: RecordsBox,
+	}
+	CronJob = Kind{
+		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("CronJob"), Resource: "cronjobs",
+		Type: reflect.TypeFor[batchv1.CronJob](), IgnoreDrift: "cronJob", Recovery: RecordsBox,
+	}
 	Service = Kind{
 		GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Service"), Resource: "services",
 		Type: reflect.TypeFor[corev1.Service](), IgnoreDrift: "service", Recovery: ProvesBox,
@@ -98,7 +107,7 @@ var (
 // All returns the table.
 func All() []Kind {
 	return []Kind{
-		Deployment, StatefulSet, DaemonSet, Service, ConfigMap, PersistentVolumeClaim, Ingress, HTTPRoute, HorizontalPodAutoscaler,
+		Deployment, StatefulSet, DaemonSet, Job, CronJob, Service, ConfigMap, PersistentVolumeClaim, Ingress, HTTPRoute, HorizontalPodAutoscaler,
 		PodDisruptionBudget, NetworkPolicy,
 	}
 }

@@ -104,14 +104,14 @@ func setSpecDefaults(spec *ModelBoxSpec) {
 	if spec.Workload == "" {
 		spec.Workload = WorkloadDeployment
 	}
-	if spec.Replicas == nil && spec.Workload != WorkloadDaemonSet {
+	if spec.Replicas == nil && spec.Workload.HasReplicas() {
 		spec.Replicas = ptr.To(DefaultReplicas)
 	}
 	if spec.Strategy == "" {
 		spec.Strategy = StrategyRollingUpdate
 	}
 	setRollingUpdateDefaults(spec)
-	if spec.MinReadySeconds == nil {
+	if spec.MinReadySeconds == nil && !spec.Workload.RunsToCompletion() {
 		spec.MinReadySeconds = ptr.To(DefaultMinReadySeconds)
 	}
 	if spec.ResourceType == "" {
@@ -176,7 +176,7 @@ func setCheckDefaults(check *ModelBoxRolloutCheck) {
 // setAutoscalingDefaults lets the box start with as many pods as it has at least.
 func setAutoscalingDefaults(spec *ModelBoxSpec) {
 	autoscaling := spec.Autoscaling
-	if autoscaling == nil || spec.Workload == WorkloadDaemonSet {
+	if autoscaling == nil || !spec.Workload.HasReplicas() {
 		return
 	}
 	if autoscaling.MinReplicas == nil {

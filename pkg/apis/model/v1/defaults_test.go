@@ -113,6 +113,14 @@ func TestDefaults(t *testing.T) {
 			func(s *spec) {
 				s.Rollout = &modelv1.ModelBoxRollout{OnFailure: modelv1.RolloutFailureNone, MaxRestarts: ptr.To[int32](3)}
 			}},
+		{"a Job has no replicas", spec{Workload: modelv1.WorkloadJob}, func(s *spec) {
+			s.Workload, s.Replicas, s.RollingUpdate, s.MinReadySeconds = modelv1.WorkloadJob, nil, nil, nil
+		}},
+		{"a CronJob has the defaults of Kubernetes", spec{Workload: modelv1.WorkloadCronJob, Job: &modelv1.ModelBoxJobSpec{}, CronJob: &modelv1.ModelBoxCronJobSpec{}},
+			func(s *spec) {
+				s.Workload, s.Job, s.CronJob = modelv1.WorkloadCronJob, &modelv1.ModelBoxJobSpec{}, &modelv1.ModelBoxCronJobSpec{}
+				s.Replicas, s.RollingUpdate, s.MinReadySeconds = nil, nil, nil
+			}},
 		{"a box with a Job has a rollout", spec{Before: &modelv1.ModelBoxJob{Args: []string{"migrate"}}},
 			func(s *spec) {
 				s.Before = &modelv1.ModelBoxJob{Args: []string{"migrate"}, BackoffLimit: ptr.To[int32](6), ActiveDeadlineSeconds: ptr.To[int64](3600)}

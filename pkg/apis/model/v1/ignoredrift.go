@@ -38,6 +38,26 @@ type ModelBoxIgnoreDrift struct {
 	// +k8s:validation:maxItems=64
 	DaemonSet []string `json:"daemonSet,omitempty" protobuf:"bytes,3,rep,name=daemonSet"`
 
+	// job are fields of the Job. Defaults to none.
+	//
+	// Example: ["spec.parallelism"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	Job []string `json:"job,omitempty" protobuf:"bytes,10,rep,name=job"`
+
+	// cronJob are fields of the CronJob. Defaults to none.
+	//
+	// Example: ["spec.suspend"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	CronJob []string `json:"cronJob,omitempty" protobuf:"bytes,11,rep,name=cronJob"`
+
 	// service are fields of the Services. Defaults to none.
 	//
 	// Example: ["spec.externalTrafficPolicy"]

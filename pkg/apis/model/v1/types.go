@@ -119,6 +119,10 @@ const (
 	WorkloadStatefulSet Workload = "StatefulSet"
 	// WorkloadDaemonSet runs a pod on every node.
 	WorkloadDaemonSet Workload = "DaemonSet"
+	// WorkloadJob runs pods until they have succeeded, once for each change of them.
+	WorkloadJob Workload = "Job"
+	// WorkloadCronJob runs a Job at each time of a schedule.
+	WorkloadCronJob Workload = "CronJob"
 )
 
 // ConfigRollout says what a change of a config's data does to the pods of a box.
@@ -200,15 +204,15 @@ type RollingUpdate struct {
 // +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 
 // ModelBox is one application: an image with replicas, ports, configuration and probes. The server turns it into
-// a Deployment, a StatefulSet or a DaemonSet and, when it has ports, a Service of the same name, and keeps both as the box
-// says.
+// a Deployment, a StatefulSet, a DaemonSet, a Job or a CronJob and, when it has ports, a Service of the same name, and keeps
+// both as the box says.
 type ModelBox struct {
 	// +k8s:opaqueType
 	metav1.TypeMeta `json:",inline"`
 
 	// metadata is the standard object metadata. metadata.name is also the name of the workload and the Service of the box, and
 	// the value of the label "modelbox" of its pods. Therefore it must be a DNS-1035 label of at most 63 characters: lower case
-	// letters, digits and '-', starting with a letter. With workload "StatefulSet", it has at most 52 characters.
+	// letters, digits and '-', starting with a letter. With workload "StatefulSet" or "CronJob", it has at most 52 characters.
 	//
 	// Example: {name: web, namespace: default}
 	// +optional
@@ -263,7 +267,7 @@ type ModelBoxSpec struct {
 	// replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler
 	// scales the workload, and after it has gone until replicas changes, any other number is left out of account. With
 	// autoscaling it is what the box starts with, which is its minReplicas unless it is given. May not be set for a
-	// DaemonSet, which has no default either. Defaults to 1.
+	// DaemonSet, a Job and a CronJob, which have no default either. Defaults to 1.
 	//
 	// Example: 4
 	// +optional
@@ -272,7 +276,8 @@ type ModelBoxSpec struct {
 	Replicas *int32 `json:"replicas,omitempty" protobuf:"varint,5,opt,name=replicas"`
 
 	// workload is the kind of object that runs the pods: "Deployment" for pods that can take each other's place,
-	// "StatefulSet" for pods that keep their names and their volumes, "DaemonSet" for a pod on every node. The pods of a
+	// "StatefulSet" for pods that keep their names and their volumes, "DaemonSet" for a pod on every node, "Job" for pods that run
+	// until they have succeeded, "CronJob" for a Job at each time of a schedule. The pods of a
 	// StatefulSet with ports have DNS names, such as web-0.web-headless, in the domain of a headless Service: the box's
 	// own one if serviceType is "Headless", else one beside it with the name of the box and "-headless". It cannot be
 	// changed. Defaults to "Deployment".
@@ -281,6 +286,21 @@ type ModelBoxSpec struct {
 	// +optional
 	// +k8s:required
 	Workload Workload `json:"workload,omitempty" protobuf:"bytes,31,opt,name=workload,casttype=Workload"`
+
+	// job is how a Job runs the pods, for workload "Job", and for the Jobs of workload "CronJob". Defaults to one pod that has to
+	// succeed.
+	//
+	// Example: {backoffLimit: 2, activeDeadlineSeconds: 3600}
+	// +optional
+	// +k8s:optional
+	Job *ModelBoxJobSpec `json:"job,omitempty" protobuf:"bytes,49,opt,name=job"`
+
+	// cronJob is the schedule of workload "CronJob", which requires it. Defaults to none.
+	//
+	// Example: {schedule: "30 2 * * *", timeZone: Europe/Berlin}
+	// +optional
+	// +k8s:optional
+	CronJob *ModelBoxCronJobSpec `json:"cronJob,omitempty" protobuf:"bytes,50,opt,name=cronJob"`
 
 	// strategy is how an update replaces the pods: "RollingUpdate" starts new ones while old ones still serve,
 	// "Recreate", of a Deployment only, stops all old ones first, for an application that cannot run twice at a time. A
@@ -307,7 +327,7 @@ type ModelBoxSpec struct {
 	RollingUpdate *RollingUpdate `json:"rollingUpdate,omitempty" protobuf:"bytes,6,opt,name=rollingUpdate"`
 
 	// minReadySeconds is the time in seconds that a new pod must be ready without a container crashing before it counts
-	// as available, from 0 to 599. Defaults to 3.
+	// as available, from 0 to 599. Not for a Job and a CronJob. Defaults to 3.
 	//
 	// Example: 10
 	// +optional
@@ -912,6 +932,8 @@ const (
 	ReasonPending = "Pending"
 	// ReasonReady: the box is what it says.
 	ReasonReady = "Ready"
+	// ReasonComplete: the Job of the box has succeeded.
+	ReasonComplete = "Complete"
 	// ReasonStopped: the box is what it says, which is no pods at all.
 	ReasonStopped = "Stopped"
 	// ReasonScaledToZero: the box is what it says, and its autoscaler has decided that it needs no pods.
@@ -934,8 +956,12 @@ const (
 	ReasonResizeDeferred = "ResizeDeferred"
 	// ReasonResizeInfeasible: a pod cannot be resized in place, and the box does not let it be replaced.
 	ReasonResizeInfeasible = "ResizeInfeasible"
-	// ReasonJobFailed: the Job of spec.before or spec.after has failed.
+	// ReasonJobFailed: the Job of the box has failed, of workload "Job", or of spec.before or spec.after.
 	ReasonJobFailed = "JobFailed"
+	// ReasonLastJobFailed: the last run of a CronJob has failed.
+	ReasonLastJobFailed = "LastJobFailed"
+	// ReasonSuspended: the Job or the CronJob is suspended.
+	ReasonSuspended = "Suspended"
 	// ReasonCheckFailed: a check of spec.rollout.checks has failed more often than its failureLimit.
 	ReasonCheckFailed = "CheckFailed"
 	// ReasonDeploymentPaused: a user or another controller has paused the Deployment in the middle of a rollout.

@@ -44,6 +44,11 @@ func (in ModelBoxConfig) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxCronJobSpec) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxCronJobSpec"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxDebug) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxDebug"
 }
@@ -116,6 +121,11 @@ func (in ModelBoxIngressTLS) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxJob) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxJob"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxJobSpec) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxJobSpec"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -210,6 +210,21 @@ func Validate_ComponentState(
 	return errs
 }
 
+var symbolsForConcurrencyPolicy = sets.New(AllowConcurrent, ForbidConcurrent, ReplaceConcurrent)
+
+// Validate_ConcurrencyPolicy validates an instance of ConcurrencyPolicy according
+// to declarative validation rules in the API schema.
+func Validate_ConcurrencyPolicy(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ConcurrencyPolicy) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForConcurrencyPolicy, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
 var symbolsForConfigRollout = sets.New(ConfigRolloutLive, ConfigRolloutRestart, ConfigRolloutVersioned)
 
 // Validate_ConfigRollout validates an instance of ConfigRollout according
@@ -264,6 +279,21 @@ func Validate_DefaultProbesPolicy(
 	obj, oldObj *DefaultProbesPolicy) (errs field.ErrorList) {
 
 	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForDefaultProbesPolicy, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
+var symbolsForJobCompletionMode = sets.New(JobIndexed, JobNonIndexed)
+
+// Validate_JobCompletionMode validates an instance of JobCompletionMode according
+// to declarative validation rules in the API schema.
+func Validate_JobCompletionMode(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *JobCompletionMode) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForJobCompletionMode, nil); len(e) != 0 {
 		errs = append(errs, e...)
 	}
 
@@ -504,6 +534,171 @@ func Validate_ModelBoxConfig(
 	}
 
 	// field ModelBoxConfig.BinaryData has no validation
+	return errs
+}
+
+// Validate_ModelBoxCronJobSpec validates an instance of ModelBoxCronJobSpec according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxCronJobSpec(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxCronJobSpec) (errs field.ErrorList) {
+
+	{ // field ModelBoxCronJobSpec.Schedule
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxCronJobSpec) *string {
+				return &oldObj.Schedule
+			})
+		errs = append(errs, fn(fldPath.Child("schedule"), &obj.Schedule, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxCronJobSpec.TimeZone has no validation
+
+	{ // field ModelBoxCronJobSpec.ConcurrencyPolicy
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ConcurrencyPolicy,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ConcurrencyPolicy(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxCronJobSpec) *ConcurrencyPolicy {
+				return oldObj.ConcurrencyPolicy
+			})
+		errs = append(errs, fn(fldPath.Child("concurrencyPolicy"), obj.ConcurrencyPolicy, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxCronJobSpec.Suspend has no validation
+
+	{ // field ModelBoxCronJobSpec.StartingDeadlineSeconds
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxCronJobSpec) *int64 {
+				return oldObj.StartingDeadlineSeconds
+			})
+		errs = append(errs, fn(fldPath.Child("startingDeadlineSeconds"), obj.StartingDeadlineSeconds, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxCronJobSpec.SuccessfulJobsHistoryLimit
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxCronJobSpec) *int32 {
+				return oldObj.SuccessfulJobsHistoryLimit
+			})
+		errs = append(errs, fn(fldPath.Child("successfulJobsHistoryLimit"), obj.SuccessfulJobsHistoryLimit, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxCronJobSpec.FailedJobsHistoryLimit
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxCronJobSpec) *int32 {
+				return oldObj.FailedJobsHistoryLimit
+			})
+		errs = append(errs, fn(fldPath.Child("failedJobsHistoryLimit"), obj.FailedJobsHistoryLimit, oldVal, oldObj != nil)...)
+	}
+
 	return errs
 }
 
@@ -815,6 +1010,70 @@ func Validate_ModelBoxIgnoreDrift(
 				return oldObj.DaemonSet
 			})
 		errs = append(errs, fn(fldPath.Child("daemonSet"), obj.DaemonSet, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxIgnoreDrift.Job
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with set semantics require unique values
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj, validate.DirectEqual); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxIgnoreDrift) []string {
+				return oldObj.Job
+			})
+		errs = append(errs, fn(fldPath.Child("job"), obj.Job, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxIgnoreDrift.CronJob
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with set semantics require unique values
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj, validate.DirectEqual); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxIgnoreDrift) []string {
+				return oldObj.CronJob
+			})
+		errs = append(errs, fn(fldPath.Child("cronJob"), obj.CronJob, oldVal, oldObj != nil)...)
 	}
 
 	{ // field ModelBoxIgnoreDrift.Service
@@ -1255,6 +1514,169 @@ func Validate_ModelBoxJob(
 		}
 		oldVal := safe.Field(oldObj,
 			func(oldObj *ModelBoxJob) *int64 {
+				return oldObj.ActiveDeadlineSeconds
+			})
+		errs = append(errs, fn(fldPath.Child("activeDeadlineSeconds"), obj.ActiveDeadlineSeconds, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_ModelBoxJobSpec validates an instance of ModelBoxJobSpec according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxJobSpec(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxJobSpec) (errs field.ErrorList) {
+
+	{ // field ModelBoxJobSpec.Completions
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 1); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxJobSpec) *int32 {
+				return oldObj.Completions
+			})
+		errs = append(errs, fn(fldPath.Child("completions"), obj.Completions, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxJobSpec.Parallelism
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 1); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxJobSpec) *int32 {
+				return oldObj.Parallelism
+			})
+		errs = append(errs, fn(fldPath.Child("parallelism"), obj.Parallelism, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxJobSpec.CompletionMode
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *JobCompletionMode,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_JobCompletionMode(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxJobSpec) *JobCompletionMode {
+				return oldObj.CompletionMode
+			})
+		errs = append(errs, fn(fldPath.Child("completionMode"), obj.CompletionMode, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxJobSpec.BackoffLimit
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxJobSpec) *int32 {
+				return oldObj.BackoffLimit
+			})
+		errs = append(errs, fn(fldPath.Child("backoffLimit"), obj.BackoffLimit, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxJobSpec.ActiveDeadlineSeconds
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 1); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxJobSpec) *int64 {
 				return oldObj.ActiveDeadlineSeconds
 			})
 		errs = append(errs, fn(fldPath.Child("activeDeadlineSeconds"), obj.ActiveDeadlineSeconds, oldVal, oldObj != nil)...)
@@ -2124,6 +2546,66 @@ func Validate_ModelBoxSpec(
 				return &oldObj.Workload
 			})
 		errs = append(errs, fn(fldPath.Child("workload"), &obj.Workload, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxSpec.Job
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxJobSpec,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxJobSpec(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *ModelBoxJobSpec {
+				return oldObj.Job
+			})
+		errs = append(errs, fn(fldPath.Child("job"), obj.Job, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxSpec.CronJob
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxCronJobSpec,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxCronJobSpec(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *ModelBoxCronJobSpec {
+				return oldObj.CronJob
+			})
+		errs = append(errs, fn(fldPath.Child("cronJob"), obj.CronJob, oldVal, oldObj != nil)...)
 	}
 
 	{ // field ModelBoxSpec.Strategy
@@ -5157,7 +5639,7 @@ func Validate_Strategy(
 	return errs
 }
 
-var symbolsForWorkload = sets.New(WorkloadDaemonSet, WorkloadDeployment, WorkloadStatefulSet)
+var symbolsForWorkload = sets.New(WorkloadCronJob, WorkloadDaemonSet, WorkloadDeployment, WorkloadJob, WorkloadStatefulSet)
 
 // Validate_Workload validates an instance of Workload according
 // to declarative validation rules in the API schema.

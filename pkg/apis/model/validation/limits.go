@@ -49,6 +49,8 @@ var maxima = map[string]int{
 	"ModelBoxJob.command":                      1024,
 	"ModelBoxJob.args":                         1024,
 	"ModelBoxJob.envs":                         1024,
+	"ModelBoxCronJobSpec.schedule":             1024,
+	"ModelBoxCronJobSpec.timeZone":             256,
 	"ModelBoxIngress.hosts":                    64,
 	"ModelBoxIngress.annotations":              1024,
 	"ModelBoxIngress.paths":                    64,

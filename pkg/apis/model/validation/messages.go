@@ -34,13 +34,17 @@ const (
 
 	mustBeAddressOrName    = "must be an IP address or a DNS name"
 	mustNotDependOnItself  = "a component cannot depend on itself"
-	MustHavePortsToConnect = "must have ports to connect to"
+	MustHavePortsToConnect = "must have ports to connect to, or workload 'Job' to wait for"
 
 	mustNameContainer = "must be the name of the main container, or of one of `containers` or `initContainers`"
 	mustHaveFile      = "must have at least one file in data or binaryData"
 
 	mustNotUseMaxUnavailableWithDaemonSet = "may not be set when `workload` is 'DaemonSet', because the cluster would refuse every eviction: set minAvailable to a number"
 	mustBeNumberWithDaemonSet             = "must be a number when `workload` is 'DaemonSet': with a percentage, the cluster would refuse every eviction"
+
+	mustNotUseJob     = "may only be set when `workload` is 'Job' or 'CronJob'"
+	mustNotUseCronJob = "may only be set when `workload` is 'CronJob'"
+	mustBeTimeZone    = "must be the name of a time zone, such as 'Europe/Berlin' or 'Etc/UTC'"
 
 	mustBeFieldPath        = "must be the path of a field, such as spec.replicas"
 	mustBeFieldOfBox       = "must be a field of spec, a label or an annotation, because the box sets no other fields of the child"
@@ -167,6 +171,11 @@ func MustNotCycle(names []string) string {
 
 func mustHaveFewerVariables(count int) string {
 	return fmt.Sprintf("gives a container %d environment variables, including its own: must have at most %d", count, maxVariables)
+}
+
+// mustNotUseWith is about a field that has no meaning for pods that end.
+func mustNotUseWith(workload model.Workload) string {
+	return fmt.Sprintf("may not be set when `workload` is '%s', whose pods run until they have succeeded", workload)
 }
 
 // MustNotShareChild is about a component that would have the same child as another component.

@@ -133,6 +133,7 @@ func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) fi
 		func() field.ErrorList { return validateRollout(spec, path) },
 		func() field.ErrorList { return validateRolloutSteps(box, path.Child("rollout")) },
 		func() field.ErrorList { return validateJobs(spec, pod, path) },
+		func() field.ErrorList { return validateBatch(box, path) },
 		func() field.ErrorList { return validateService(spec, path) },
 		func() field.ErrorList { return validateChildMeta(spec, path) },
 		func() field.ErrorList {

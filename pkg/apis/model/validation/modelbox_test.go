@@ -385,7 +385,7 @@ func TestSelectorLabelOfPodTemplate(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Labels: row.labels},
 				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "nginx:1.7.9"}}},
 			}
-			errs := ValidatePodTemplate(t.Context(), template, "web", field.NewPath("spec", "podTemplate"))
+			errs := ValidatePodTemplate(t.Context(), template, &model.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: "web"}}, field.NewPath("spec", "podTemplate"))
 			if got := typesAndFields(errs); !slices.Equal(got, row.want) {
 				t.Errorf("got %q\nwant %q\nin full: %v", got, row.want, errs.ToAggregate())
 			}

@@ -204,7 +204,7 @@ func variablesOf(box *model.ModelBoxSpec) int {
 	return count
 }
 
-// validateDependencies requires that components depend on other components of the stack that have ports.
+// validateDependencies requires that components depend on other components of the stack that have ports, or that are Jobs.
 func validateDependencies(components []model.ModelStackComponent, path *field.Path) field.ErrorList {
 	byName := make(map[string]*model.ModelStackComponent, len(components))
 	for i := range components {
@@ -220,7 +220,7 @@ func validateDependencies(components []model.ModelStackComponent, path *field.Pa
 				errs = append(errs, field.Invalid(path, name, mustNotDependOnItself))
 			case !isKnown:
 				errs = append(errs, field.NotFound(path, name))
-			case dependency.Box != nil && len(dependency.Box.Ports) == 0:
+			case dependency.Box != nil && len(dependency.Box.Ports) == 0 && dependency.Box.Workload != model.WorkloadJob:
 				errs = append(errs, field.Invalid(path, name, MustHavePortsToConnect))
 			}
 		}

@@ -5,6 +5,7 @@ package validation
 
 import (
 	"context"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -115,10 +116,25 @@ func validateAddedTo(overlay, containers []corev1.Container, hint string, path *
 
 // ValidatePodTemplate validates the pod template of the workload of a box, with the overlay of the box merged in. It returns the
 // errors that the cluster would return for the workload or its pods. The box must be valid.
-func ValidatePodTemplate(ctx context.Context, template *corev1.PodTemplateSpec, boxName string, path *field.Path) field.ErrorList {
-	return append(
-		validateSelectorLabel(template.Labels, boxName, path.Child("metadata", "labels")),
-		corevalidation.ValidatePodTemplateSpec(ctx, template, path)...)
+func ValidatePodTemplate(ctx context.Context, template *corev1.PodTemplateSpec, box *model.ModelBox, path *field.Path) field.ErrorList {
+	errs := validateSelectorLabel(template.Labels, box.Name, path.Child("metadata", "labels"))
+	if box.Spec.Workload.RunsToCompletion() {
+		template, errs = validateEnd(template, errs, path.Child("spec"))
+	}
+	return append(errs, corevalidation.ValidatePodTemplateSpec(ctx, template, path)...)
+}
+
+// validateEnd validates the fields with which the pods of a Job end, and returns the template without them: the pods of other workloads
+// do not have them.
+func validateEnd(template *corev1.PodTemplateSpec, errs field.ErrorList, path *field.Path) (*corev1.PodTemplateSpec, field.ErrorList) {
+	endless := *template
+	policy, deadline := endless.Spec.RestartPolicy, endless.Spec.ActiveDeadlineSeconds
+	endless.Spec.RestartPolicy, endless.Spec.ActiveDeadlineSeconds = "", nil
+	errs = append(errs, validate.OptionalEnum(policy, []corev1.RestartPolicy{corev1.RestartPolicyNever, corev1.RestartPolicyOnFailure}, path.Child("restartPolicy"))...)
+	if deadline != nil && (*deadline < 1 || *deadline > math.MaxInt32) {
+		errs = append(errs, field.Invalid(path.Child("activeDeadlineSeconds"), *deadline, mustBeBetween(1, math.MaxInt32)))
+	}
+	return &endless, errs
 }
 
 // ValidateNoDirectives refuses keys of maps in the overlay of a box that are directives of strategic merge patch, such as "$patch".

@@ -23,11 +23,18 @@ const maxStatefulSetName = validation.LabelValueMaxLength - len("-0123456789")
 
 // validateWorkloadName validates the name of a box as the name of its workload.
 func validateWorkloadName(box *model.ModelBox, path *field.Path) field.ErrorList {
-	if box.Spec.Workload != model.WorkloadStatefulSet || len(box.Name) <= maxStatefulSetName {
+	switch workload, length := box.Spec.Workload, len(box.Name); {
+	case workload == model.WorkloadStatefulSet && length > maxStatefulSetName:
+		return field.ErrorList{field.Invalid(path, box.Name, mustBeShorter(maxStatefulSetName, workload, "its pods have a label of the name and a hash"))}
+	case workload == model.WorkloadCronJob && length > maxCronJobName:
+		return field.ErrorList{field.Invalid(path, box.Name, mustBeShorter(maxCronJobName, workload, "its Jobs are named after it and the time"))}
+	default:
 		return nil
 	}
-	detail := fmt.Sprintf("must be no more than %d characters when `workload` is 'StatefulSet': its pods have a label of the name and a hash", maxStatefulSetName)
-	return field.ErrorList{field.Invalid(path, box.Name, detail)}
+}
+
+func mustBeShorter(maximum int, workload model.Workload, because string) string {
+	return fmt.Sprintf("must be no more than %d characters when `workload` is '%s': %s", maximum, workload, because)
 }
 
 // validateWorkloadUpdate refuses changes that would need another workload.

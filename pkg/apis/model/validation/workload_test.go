@@ -40,7 +40,7 @@ func TestWorkload(t *testing.T) {
 		{"a StatefulSet is accepted", statefulSet, nil},
 		{"a StatefulSet whose own Service is headless is accepted", all(statefulSet, serviceType(model.ServiceTypeHeadless)), nil},
 		{"a DaemonSet is accepted", daemonSet, nil},
-		{"a Job is no workload of a box", workload("Job"), []string{"Unsupported value: spec.workload"}},
+		{"a Pod is no workload of a box", workload("Pod"), []string{"Unsupported value: spec.workload"}},
 		{"a workload is said", workload(""), []string{"Required value: spec.workload"}},
 
 		{"a StatefulSet has a name of up to 52 characters", all(statefulSet, name(52)), nil},

@@ -19,6 +19,9 @@ const (
 	// RunsJobBefore is about an update that replaces pods of a box with spec.before.
 	RunsJobBefore = "runs the Job of spec.before first: the pods stay until it has succeeded"
 
+	// RunsAgain follows the Job that an update replaces.
+	RunsAgain = ": it runs again"
+
 	// NoEffectWithoutPorts is about a field of the Service of a box without ports.
 	NoEffectWithoutPorts = "has no effect without ports: there is no Service"
 

@@ -35,6 +35,8 @@ func New(s Sources) []*children.Kind {
 		deploymentKind(s.KubeClient, s.Children.Apps().V1().Deployments().Informer()),
 		statefulSetKind(s.KubeClient, s.Children.Apps().V1().StatefulSets().Informer()),
 		daemonSetKind(s.KubeClient, s.Children.Apps().V1().DaemonSets().Informer()),
+		jobKind(s.KubeClient, s.Children.Batch().V1().Jobs().Informer()),
+		cronJobKind(s.KubeClient, s.Children.Batch().V1().CronJobs().Informer()),
 	}
 	// A pod reads the files that exist when it starts, and cannot start without its volumes.
 	for _, workload := range workloads {

@@ -6,6 +6,7 @@ package kinds
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
@@ -55,6 +56,10 @@ func AsWorkload(object children.Object) Workload {
 		return StatefulSet{object}
 	case *appsv1.DaemonSet:
 		return DaemonSet{object}
+	case *batchv1.Job:
+		return Job{Job: object}
+	case *batchv1.CronJob:
+		return CronJob{CronJob: object}
 	default:
 		return nil
 	}

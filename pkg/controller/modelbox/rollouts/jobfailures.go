@@ -6,8 +6,6 @@ package rollouts
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -22,22 +20,19 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
 )
 
-// outputLines is how many of the last lines of a command that has failed a message has.
-const outputLines = 3
-
 // observeJob sets the phase and the message of the result from the Job, and looks at the pods of a Job that has failed or does not start.
 func (r *Reconciler) observeJob(ctx context.Context, job *batchv1.Job, now time.Time, result *jobResult) {
-	if jobCondition(job, batchv1.JobComplete) != nil {
+	if kinds.JobCondition(job, batchv1.JobComplete) != nil {
 		result.phase = modelv1.JobSucceeded
 		return
 	}
-	if failed := jobCondition(job, batchv1.JobFailed); failed != nil {
+	if failed := kinds.JobCondition(job, batchv1.JobFailed); failed != nil {
 		result.phase = modelv1.JobFailed
 		result.message = fmt.Sprintf("Job %s has failed: %s: %s%s", job.Name, failed.Reason, failed.Message, r.describeJobPods(ctx, job))
 		return
 	}
 	if job.Status.Failed > 0 {
-		result.message += fmt.Sprintf(": %d of %s failed", job.Status.Failed, kinds.Count(ptr.Deref(job.Spec.BackoffLimit, 0)+1, "attempt", "attempts"))
+		result.message += ": " + kinds.JobAttempts(job)
 	}
 	if ptr.Deref(job.Status.Ready, 0) > 0 {
 		return
@@ -57,39 +52,9 @@ func (r *Reconciler) describeJobPods(ctx context.Context, job *batchv1.Job) stri
 		klog.FromContext(ctx).Error(err, "Failed to list the pods of a Job", "job", klog.KObj(job))
 		return ""
 	}
-	slices.SortFunc(pods.Items, func(a, b corev1.Pod) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) })
+	items := make([]*corev1.Pod, len(pods.Items))
 	for i := range pods.Items {
-		if problem := describeJobPod(&pods.Items[i]); problem != "" {
-			return "; " + problem
-		}
+		items[i] = &pods.Items[i]
 	}
-	return ""
-}
-
-// describeJobPod describes why a pod of a Job has failed, or does not start.
-func describeJobPod(pod *corev1.Pod) string {
-	for i := range pod.Status.ContainerStatuses {
-		switch state := &pod.Status.ContainerStatuses[i].State; {
-		case state.Terminated != nil && state.Terminated.ExitCode != 0:
-			problem := fmt.Sprintf("pod %s: exit code %d", pod.Name, state.Terminated.ExitCode)
-			if output := lastLines(state.Terminated.Message); output != "" {
-				problem += ": " + output
-			}
-			return problem
-		case state.Waiting != nil && state.Waiting.Message != "":
-			return fmt.Sprintf("pod %s: %s: %s", pod.Name, state.Waiting.Reason, state.Waiting.Message)
-		}
-	}
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
-			return fmt.Sprintf("pod %s: %s: %s", pod.Name, condition.Reason, condition.Message)
-		}
-	}
-	return ""
-}
-
-// lastLines returns the last lines of the output of a command, in one line.
-func lastLines(output string) string {
-	lines := slices.DeleteFunc(strings.Split(output, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
-	return strings.Join(lines[max(0, len(lines)-outputLines):], " / ")
+	return kinds.DescribeJobPods(items)
 }

@@ -63,7 +63,7 @@ func (r *Reconciler) runJob(ctx context.Context, box *modelv1.ModelBox, jobType 
 	case job.DeletionTimestamp != nil:
 		result.message += ": it is being deleted"
 		return result, nil
-	case isFailed(job) && hasFailed(next.Jobs, job.Name): // The record stays until the Job is gone.
+	case kinds.JobCondition(job, batchv1.JobFailed) != nil && hasFailed(next.Jobs, job.Name): // The record stays until the Job is gone.
 		return result, r.deleteJob(ctx, box, job)
 	default:
 		r.observeJob(ctx, job, observed.Now, &result)
@@ -84,7 +84,7 @@ func recordJob(rollout *modelv1.ModelBoxRolloutStatus, job modelv1.ModelBoxRollo
 	rollout.Jobs = rollout.Jobs[max(0, len(rollout.Jobs)-modelv1.MaxRolloutJobs):]
 }
 
-// jobsOf returns the Jobs that the box controls.
+// jobsOf returns the Jobs of spec.before and spec.after that the box controls.
 func (r *Reconciler) jobsOf(box *modelv1.ModelBox) []*batchv1.Job {
 	var jobs []*batchv1.Job
 	objects, err := r.jobs.ByIndex(kinds.ByBox, apply.KeyOf(box).String())
@@ -92,7 +92,8 @@ func (r *Reconciler) jobsOf(box *modelv1.ModelBox) []*batchv1.Job {
 		return nil
 	}
 	for _, object := range objects {
-		if job := object.(*batchv1.Job); metav1.IsControlledBy(job, box) {
+		job := object.(*batchv1.Job)
+		if _, hasType := job.Labels[modelv1.JobTypeLabel]; hasType && metav1.IsControlledBy(job, box) {
 			jobs = append(jobs, job)
 		}
 	}
@@ -145,7 +146,7 @@ func (r *Reconciler) deleteJob(ctx context.Context, box *modelv1.ModelBox, job *
 func (r *Reconciler) stopJobs(ctx context.Context, box *modelv1.ModelBox, except string) (bool, error) {
 	isStopped := true
 	for _, job := range r.jobsOf(box) {
-		if job.Name == except || isFinished(job) {
+		if job.Name == except || kinds.IsJobFinished(job) {
 			continue
 		}
 		isStopped = false
@@ -171,7 +172,7 @@ func (r *Reconciler) PruneJobs(ctx context.Context, box *modelv1.ModelBox, obser
 			return err
 		}
 	}
-	finished := slices.DeleteFunc(r.jobsOf(box), func(job *batchv1.Job) bool { return !isFinished(job) || job.DeletionTimestamp != nil })
+	finished := slices.DeleteFunc(r.jobsOf(box), func(job *batchv1.Job) bool { return !kinds.IsJobFinished(job) || job.DeletionTimestamp != nil })
 	slices.SortFunc(finished, func(a, b *batchv1.Job) int {
 		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
@@ -183,21 +184,4 @@ func (r *Reconciler) PruneJobs(ctx context.Context, box *modelv1.ModelBox, obser
 		}
 	}
 	return nil
-}
-
-func isFinished(job *batchv1.Job) bool {
-	return jobCondition(job, batchv1.JobComplete) != nil || isFailed(job)
-}
-
-func isFailed(job *batchv1.Job) bool { return jobCondition(job, batchv1.JobFailed) != nil }
-
-// jobCondition returns the condition of the Job if it is True, and nil otherwise.
-func jobCondition(job *batchv1.Job, conditionType batchv1.JobConditionType) *batchv1.JobCondition {
-	i := slices.IndexFunc(job.Status.Conditions, func(condition batchv1.JobCondition) bool {
-		return condition.Type == conditionType && condition.Status == corev1.ConditionTrue
-	})
-	if i < 0 {
-		return nil
-	}
-	return &job.Status.Conditions[i]
 }

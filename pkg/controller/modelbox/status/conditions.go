@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
@@ -72,6 +73,7 @@ var lastingReasons = []string{
 	modelv1.ReasonRolledBack,
 	modelv1.ReasonRolloutFailed,
 	modelv1.ReasonResizeInfeasible,
+	modelv1.ReasonJobFailed,
 }
 
 // stalledVerdict is the verdict of the rollout, except for a rollout that is being rolled back, which will not become what the box
@@ -146,7 +148,7 @@ func workloadVerdict(box *modelv1.ModelBox, observed *Observation) verdict {
 	if steps := stepsVerdict(box, observed, rollout); steps != nil {
 		return *steps
 	}
-	if pause := workload.Pause(); pause != nil && !observed.Rollout.isIn(modelv1.RolloutPaused) && !observed.Rollout.isInSteps() {
+	if pause := workload.Pause(); pause != nil && !isStopped(box) && !observed.Rollout.isIn(modelv1.RolloutPaused) && !observed.Rollout.isInSteps() {
 		rollout.Message = fmt.Sprintf("%s; %s", rollout.Message, pause.MessageOf(workload))
 		if rollout.IsTrue && pause.StopsRollout {
 			rollout.IsTrue, rollout.Reason = false, pause.Reason
@@ -190,6 +192,8 @@ func readyVerdict(box *modelv1.ModelBox, observed *Observation, applied, rollout
 		return verdict{false, settledReason(box, failure), failure.Message}
 	case rollout.Reason != modelv1.ReasonRolloutComplete:
 		return verdict{false, rollout.Reason, rollout.Message}
+	case failure != nil && box.Spec.Workload == modelv1.WorkloadCronJob: // The run does not begin, and has not failed either.
+		return verdict{false, failure.Reason, failure.Message}
 	case found.unsettled != nil:
 		return verdict{false, found.unsettled.Reason, found.unsettled.Message}
 	case earlier > 0:
@@ -200,8 +204,12 @@ func readyVerdict(box *modelv1.ModelBox, observed *Observation, applied, rollout
 		return *unreachable
 	case isStopped(box) && kinds.HasScaledToZero(observed.Autoscaler):
 		return verdict{true, modelv1.ReasonScaledToZero, joinNotes("the autoscaler has scaled the box to 0 pods", kinds.DescribeAutoscaler(observed.Autoscaler))}
+	case isStopped(box) && box.Spec.Workload == modelv1.WorkloadCronJob:
+		return verdict{true, modelv1.ReasonStopped, "the box is stopped: its CronJob is suspended"}
 	case isStopped(box):
 		return verdict{true, modelv1.ReasonStopped, "the box is stopped: it asks for 0 replicas"}
+	case box.Spec.Workload == modelv1.WorkloadJob:
+		return verdict{true, modelv1.ReasonComplete, joinNotes(rollout.Message, notes...)}
 	default:
 		notes = append(notes, kinds.DescribeAutoscaler(observed.Autoscaler), describeUnattached(box, observed.Pods))
 		return verdict{true, modelv1.ReasonReady, joinNotes(rollout.Message, notes...)}
@@ -242,7 +250,11 @@ func settledReason(box *modelv1.ModelBox, failure *PodFailure) string {
 	return failure.Reason
 }
 
+// isStopped returns whether the box asks for no pods.
 func isStopped(box *modelv1.ModelBox) bool {
+	if cronJob := box.Spec.CronJob; cronJob != nil && box.Spec.Workload == modelv1.WorkloadCronJob {
+		return ptr.Deref(cronJob.Suspend, false)
+	}
 	return box.Spec.Replicas != nil && *box.Spec.Replicas == 0
 }
 

@@ -90,6 +90,8 @@ type podFailures struct {
 	pendingClaims map[string]string
 	// livenessFailures are the failures of containers that were restarted and have not recovered.
 	livenessFailures map[ContainerID]string
+	// runsToCompletion says that containers end. Whether that is a failure, their Job decides.
+	runsToCompletion bool
 	// Worst is the failure that comes first in failureOrder, from the first pod if several have it; nil if no pod fails.
 	Worst *PodFailure
 	// unsettled is the failure of the first container that is ready and has not run for long enough to have recovered, nil if there
@@ -108,6 +110,7 @@ func FindPodFailures(box *modelv1.ModelBox, observed *Observation) *podFailures 
 		pendingClaims: observed.PendingClaims,
 
 		livenessFailures: observed.LivenessFailures,
+		runsToCompletion: box.Spec.Workload.RunsToCompletion(),
 	}
 	for _, pod := range observed.Pods {
 		switch {
@@ -178,6 +181,7 @@ func (f *podFailures) visitContainer(pod *corev1.Pod, status *corev1.ContainerSt
 	}
 	isLooping := IsCrashLooping(status)
 	switch waiting, terminated := status.State.Waiting, status.State.Terminated; {
+	case terminated != nil && f.runsToCompletion && (terminated.ExitCode == 0 || !isLooping):
 	case terminated != nil && isLooping:
 		report(crashLooping, "ended with exit code %d", terminated.ExitCode)
 	case terminated != nil:

@@ -77,6 +77,31 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: rollout
       type:
         scalar: string
+- name: com.github.model.v1.ModelBoxCronJobSpec
+  map:
+    fields:
+    - name: concurrencyPolicy
+      type:
+        scalar: string
+    - name: failedJobsHistoryLimit
+      type:
+        scalar: numeric
+    - name: schedule
+      type:
+        scalar: string
+      default: ""
+    - name: startingDeadlineSeconds
+      type:
+        scalar: numeric
+    - name: successfulJobsHistoryLimit
+      type:
+        scalar: numeric
+    - name: suspend
+      type:
+        scalar: boolean
+    - name: timeZone
+      type:
+        scalar: string
 - name: com.github.model.v1.ModelBoxDisruptionBudget
   map:
     fields:
@@ -107,6 +132,12 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.model.v1.ModelBoxIgnoreDrift
   map:
     fields:
+    - name: cronJob
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
     - name: daemonSet
       type:
         list:
@@ -132,6 +163,12 @@ var schemaYAML = typed.YAMLObject(`types:
             scalar: string
           elementRelationship: associative
     - name: ingress
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: job
       type:
         list:
           elementType:
@@ -250,6 +287,24 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: resources
       type:
         namedType: io.k8s.api.core.v1.ResourceRequirements
+- name: com.github.model.v1.ModelBoxJobSpec
+  map:
+    fields:
+    - name: activeDeadlineSeconds
+      type:
+        scalar: numeric
+    - name: backoffLimit
+      type:
+        scalar: numeric
+    - name: completionMode
+      type:
+        scalar: string
+    - name: completions
+      type:
+        scalar: numeric
+    - name: parallelism
+      type:
+        scalar: numeric
 - name: com.github.model.v1.ModelBoxNetworkPolicy
   map:
     fields:
@@ -653,6 +708,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: cronJob
+      type:
+        namedType: com.github.model.v1.ModelBoxCronJobSpec
     - name: defaultProbes
       type:
         scalar: string
@@ -705,6 +763,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: job
+      type:
+        namedType: com.github.model.v1.ModelBoxJobSpec
     - name: labels
       type:
         map:

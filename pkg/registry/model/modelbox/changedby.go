@@ -43,7 +43,7 @@ func changesPods(spec, old *model.ModelBoxSpec) bool {
 
 // ofPods returns the spec without the fields that never become a part of the pod template.
 func ofPods(spec model.ModelBoxSpec) model.ModelBoxSpec {
-	spec.Replicas, spec.Paused = nil, false
+	spec.Replicas, spec.Paused, spec.Job, spec.CronJob = nil, false, nil, nil
 	spec.Strategy, spec.RollingUpdate, spec.MinReadySeconds = "", nil, nil
 	spec.ProgressDeadlineSeconds, spec.Rollout, spec.Before, spec.After = nil, nil, nil, nil
 	spec.PodManagementPolicy, spec.RevisionHistoryLimit, spec.RestartOn, spec.Resize = nil, nil, nil, nil

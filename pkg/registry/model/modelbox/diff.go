@@ -9,11 +9,13 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -27,9 +29,13 @@ type Differ interface {
 // DiffEffect returns what the action on a child of a box does to what runs, where the box was old before: in the words of the
 // warnings of an update. It is empty where nothing that runs is concerned.
 func DiffEffect(box, old *model.ModelBox, child *modelv1.ModelBoxChildDiff, resize *modelboxrender.Resize) string {
-	isWorkload := child.APIVersion == appsv1.SchemeGroupVersion.String() && child.Name == box.Name // and not the candidate beside it
+	isJob := child.APIVersion == batchv1.SchemeGroupVersion.String()
+	isWorkload := (isJob || child.APIVersion == appsv1.SchemeGroupVersion.String()) && child.Name == box.Name // and not the candidate beside it
 	switch child.Action {
 	case modelv1.DiffActionReplace:
+		if isJob {
+			return timed(box, "replace", "the "+child.Kind+andItsPods(old, true), warn.RunsAgain)
+		}
 		return timed(box, "replace", "the "+child.Kind+andItsPods(old, isWorkload && child.Kind != "StatefulSet"), "")
 	case modelv1.DiffActionDelete:
 		return timed(box, "delete", "the "+child.Kind+andItsPods(old, isWorkload), "")

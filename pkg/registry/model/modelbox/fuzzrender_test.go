@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -103,6 +104,17 @@ func expectValidChild(t *testing.T, box *model.ModelBox, child *unstructured.Uns
 		daemonSet := &appsv1.DaemonSet{}
 		toTyped(t, child, daemonSet)
 		expectValidDaemonSet(t, box, daemonSet)
+	case "Job":
+		job := &batchv1.Job{}
+		toTyped(t, child, job)
+		expectValidJob(t, box, &job.Spec)
+	case "CronJob":
+		cronJob := &batchv1.CronJob{}
+		toTyped(t, child, cronJob)
+		if cronJob.Spec.Schedule == "" || len(cronJob.Name) > 52 {
+			t.Errorf("CronJob %s has the schedule %q", cronJob.Name, cronJob.Spec.Schedule)
+		}
+		expectValidJob(t, box, &cronJob.Spec.JobTemplate.Spec)
 	case "Service":
 		service := &corev1.Service{}
 		toTyped(t, child, service)

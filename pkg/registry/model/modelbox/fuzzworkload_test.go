@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/validation"
 )
 
@@ -78,11 +80,26 @@ func expectValidDaemonSet(t *testing.T, box *model.ModelBox, daemonSet *appsv1.D
 	}
 }
 
+// expectValidJob checks what Kubernetes requires of a Job beyond its pods.
+func expectValidJob(t *testing.T, box *model.ModelBox, spec *batchv1.JobSpec) {
+	t.Helper()
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{modelv1.SelectorLabel: box.Name}} // as of the Service
+	expectValidWorkload(t, box, nil, 0, selector, &spec.Template)
+	isRestarted := spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+	if !isRestarted && spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever || isRestarted && spec.PodFailurePolicy != nil {
+		t.Errorf("the restart policy is %q with the pod failure policy %v", spec.Template.Spec.RestartPolicy, spec.PodFailurePolicy)
+	}
+	isIndexed := spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion
+	if isIndexed && spec.Completions == nil || ptr.Deref(spec.Completions, 1) < 1 || ptr.Deref(spec.Parallelism, 1) < 1 || ptr.Deref(spec.BackoffLimit, 0) < 0 {
+		t.Errorf("the Job is %+v", spec)
+	}
+}
+
 // expectValidWorkload checks what all workloads have in common.
 func expectValidWorkload(t *testing.T, box *model.ModelBox, replicas *int32, minReadySeconds int32, selector *metav1.LabelSelector, template *corev1.PodTemplateSpec) {
 	t.Helper()
 	path := field.NewPath(string(box.Spec.Workload), "spec")
-	errs := validation.ValidatePodTemplate(t.Context(), template, box.Name, path.Child("template"))
+	errs := validation.ValidatePodTemplate(t.Context(), template, box, path.Child("template"))
 	errs = append(errs, apivalidation.ValidateNonnegativeField(int64(ptr.Deref(replicas, 0)), path.Child("replicas"))...)
 	errs = append(errs, apivalidation.ValidateNonnegativeField(int64(minReadySeconds), path.Child("minReadySeconds"))...)
 	for _, err := range errs {

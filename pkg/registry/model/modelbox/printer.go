@@ -59,10 +59,10 @@ func cells(box *model.ModelBox) []any {
 	}
 }
 
-// desiredReplicas returns the replicas of the spec, unless the status has another number: an autoscaler of the workload can set it,
-// and the nodes determine it for a DaemonSet.
+// desiredReplicas returns the replicas of the spec, unless the status has another number: an autoscaler of the workload can set it.
+// A DaemonSet, a Job and a CronJob have no replicas in the spec.
 func desiredReplicas(box *model.ModelBox) int32 {
-	if box.Spec.Workload == model.WorkloadDaemonSet {
+	if !box.Spec.Workload.HasReplicas() {
 		return ptr.Deref(box.Status.DesiredReplicas, 0)
 	}
 	if box.Status.ObservedGeneration == box.Generation && box.Status.DesiredReplicas != nil {

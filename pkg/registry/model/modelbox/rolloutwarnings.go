@@ -30,8 +30,12 @@ import (
 // finds, or a change may be pending since the box was paused: which pod template they run only they and their ReplicaSets
 // tell, so the number is an upper bound and the warning says so. Of which box they are is said if of is not empty.
 //
-// Of a box with a type of rollouts it says the steps in which its pods are replaced, or why there are none.
+// Of a box with a type of rollouts it says the steps in which its pods are replaced, or why there are none. Of a box whose pods run to
+// completion it says what runs again.
 func rolloutWarnings(ctx context.Context, box, old *model.ModelBox, of string) []string {
+	if box.Spec.Workload.RunsToCompletion() {
+		return runWarnings(ctx, box, old, of)
+	}
 	count := replacedPods(box, old)
 	if count == 0 {
 		return nil

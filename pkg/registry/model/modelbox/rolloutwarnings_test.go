@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -39,6 +40,14 @@ func TestRolloutWarnings(t *testing.T) {
 	unseen := func(box *model.ModelBox) { box.Generation++ }
 	targetPort := func(box *model.ModelBox) { box.Spec.Ports[0].TargetPort = intstr.FromInt32(8080) }
 	newImage := image("nginx:2")
+	job := func(box *model.ModelBox) {
+		box.Spec.Workload, box.Spec.Replicas, box.Spec.RollingUpdate, box.Spec.MinReadySeconds = model.WorkloadJob, nil, nil, nil
+		box.Status.ObservedGeneration = box.Generation
+	}
+	cronJob := func(box *model.ModelBox) {
+		job(box)
+		box.Spec.Workload, box.Spec.CronJob = model.WorkloadCronJob, &model.ModelBoxCronJobSpec{Schedule: "@daily"}
+	}
 	rollingStep := func(step string) change {
 		return func(box *model.ModelBox) { box.Spec.RollingUpdate = helper.NewRollingUpdate(intstr.Parse(step)) }
 	}
@@ -95,6 +104,22 @@ func TestRolloutWarnings(t *testing.T) {
 		{"a DaemonSet that adds none replaces as many as may be unavailable", []change{daemonSet, pods(5), desired(5)}, []change{newImage, limits("0%", "2")},
 			[]string{"rolls 5 pods, up to 2 at a time"}},
 		{"a DaemonSet without pods replaces none", []change{daemonSet, pods(0), desired(0)}, []change{newImage}, nil},
+
+		{"a Job runs again", []change{job}, []change{newImage}, []string{"replaces Job web" + warn.RunsAgain}},
+		{"a Job runs again with other completions", []change{job}, []change{func(box *model.ModelBox) {
+			box.Spec.Job = &model.ModelBoxJobSpec{Completions: ptr.To[int32](2)}
+		}}, []string{"replaces Job web" + warn.RunsAgain}},
+		{"a Job does not run again with another limit", []change{job}, []change{func(box *model.ModelBox) {
+			box.Spec.Job = &model.ModelBoxJobSpec{BackoffLimit: ptr.To[int32](2), Parallelism: ptr.To[int32](2)}
+		}}, nil},
+		{"a Job that has not been seen does not run again", []change{job, func(box *model.ModelBox) { box.Status.ObservedGeneration = 0 }}, []change{newImage}, nil},
+		{"a Job that is paused runs again later", []change{job, paused(true)}, []change{newImage}, []string{"will replace Job web when the box is unpaused" + warn.RunsAgain}},
+		{"the end of a pause may run a Job again", []change{job, paused(true), newImage, pending}, []change{paused(false)},
+			[]string{"replaces Job web if its pods have changed" + warn.RunsAgain}},
+		{"a CronJob is changed for its next run", []change{cronJob}, []change{newImage}, nil},
+		{"a CronJob that is restarted runs", []change{cronJob}, []change{func(box *model.ModelBox) {
+			box.Spec.PodTemplate = &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{modelv1.RestartedAtAnnotation: "2026-01-02T03:04:05Z"}}}
+		}}, []string{"runs a Job of CronJob web"}},
 
 		{"a revert finds pods that were not replaced yet", []change{newImage, progressing, pods(3)}, []change{image("nginx:1.7.9"), replicas(3)}, []string{"rolls up to 3 pods" + because}},
 		{"a revert of what has not been seen yet may find every pod", []change{newImage, unseen}, []change{image("nginx:1.7.9")}, []string{"rolls up to 2 pods" + because}},

@@ -129,7 +129,7 @@ func validatePodTemplate(ctx context.Context, box *model.ModelBox, path *field.P
 	if err != nil {
 		return overlay, field.ErrorList{field.Invalid(path, field.OmitValueType{}, err.Error())}
 	}
-	return template, validation.ValidatePodTemplate(ctx, template, box.Name, path)
+	return template, validation.ValidatePodTemplate(ctx, template, box, path)
 }
 
 // validatePodTemplateUpdate validates the pod template of a changed box. It ignores unchanged fields that were invalid in the old

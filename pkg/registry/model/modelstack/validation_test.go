@@ -160,7 +160,7 @@ func TestBadStacks(t *testing.T) {
 			[][3]string{{components + "[1].box.ports[1].port", invalid, "between 1 and 65535"}}},
 		{"a node port out of the cluster's range", box(`{image: "a:1", ports: [{port: 80, nodePort: 80}]}`), [][3]string{{components + "[0].box.ports[0].nodePort", invalid, "30000-32767"}}},
 		{"two ports of one number", box(`{image: "a:1", ports: [{port: 80}, {port: 80}]}`), [][3]string{{components + "[0].box.ports[1]", duplicate, ""}}},
-		{"a workload that is none", box(`{image: "a:1", workload: Job}`), [][3]string{{components + "[0].box.workload", unknown, ""}}},
+		{"a workload that is none", box(`{image: "a:1", workload: Pod}`), [][3]string{{components + "[0].box.workload", unknown, ""}}},
 		{"replicas of a DaemonSet", box(`{image: "a:1", workload: DaemonSet, replicas: 2}`), [][3]string{{components + "[0].box.replicas", forbidden, "DaemonSet"}}},
 		{"replicas below 0", box(`{image: "a:1", replicas: -1}`), [][3]string{{components + "[0].box.replicas", invalid, ""}}},
 		{"a rolling update that moves nothing", box(`{image: "a:1", rollingUpdate: 0}`), [][3]string{{components + "[0].box.rollingUpdate", invalid, ""}}},
@@ -242,6 +242,7 @@ func TestUpdates(t *testing.T) {
 			[]string{"spec.components[0].dependsOn[0]: Not found: "}},
 		{"a dependency that has lost its ports", "[" + db + ", {name: web, dependsOn: [db], box: " + web + "}]", `[{name: db, box: {workload: StatefulSet, image: "mysql:8.0"}}, {name: web, dependsOn: [db], box: ` + web + "}]",
 			[]string{"spec.components[1].dependsOn[0]: Invalid value: " + validation.MustHavePortsToConnect}},
+		{"a dependency that becomes a Job", "[" + db + "]", `[{name: db, box: {workload: StatefulSet, image: "mysql:8.0", ports: [{port: 3306}]}}, {name: setup, box: {workload: Job, image: "a:1"}}, {name: web, dependsOn: [db, setup], box: ` + web + "}]", nil},
 		{"a cycle", "[{name: a, box: " + web + "}, {name: b, dependsOn: [a], box: " + web + "}]", "[{name: a, dependsOn: [b], box: " + web + "}, {name: b, dependsOn: [a], box: " + web + "}]",
 			[]string{"spec.components[1].dependsOn[0]: Invalid value: " + validation.MustNotCycle([]string{"a", "b", "a"})}},
 	} {

@@ -7,7 +7,7 @@ import { Background, Controls, Handle, MarkerType, Position, ReactFlow, type Edg
 import '@xyflow/react/dist/style.css'
 import { ActionButton, pauseAction, restartAction, useActions } from './actions'
 import { Conditions, Events } from './conditions'
-import { boxNameOf, componentHealth, summaryOf } from './health'
+import { boxNameOf, componentHealth, hasReplicas, summaryOf } from './health'
 import { useResource } from './hooks'
 import { Age, Failure, Loading, Status } from './parts'
 import type { Component, ComponentStatus, Event, ModelStack } from './types'
@@ -135,7 +135,7 @@ function Components({ stack }: { stack: ModelStack }): ReactNode {
             return (
               <tr key={name}>
                 <th scope="row">{component ? <ComponentName component={component} boxName={boxNameOf(stack, component)} /> : name}</th>
-                <td>{component?.box && `${status?.readyReplicas ?? 0}/${component.box.replicas ?? 1}`}</td>
+                <td>{component?.box && `${status?.readyReplicas ?? 0}/${component.box.replicas ?? (hasReplicas(component.box.workload) ? 1 : (status?.readyReplicas ?? 0))}`}</td>
                 <td>
                   <Status health={componentHealth(status)}>{status?.state ?? 'Pending'}</Status>
                 </td>

@@ -87,7 +87,7 @@ export async function mayAccess(namespace: string, access: Access): Promise<bool
 }
 
 // Resources are those that the page watches.
-export type Resource = 'modelboxes' | 'modelstacks' | 'deployments' | 'statefulsets' | 'daemonsets' | 'replicasets' | 'pods' | 'events'
+export type Resource = 'modelboxes' | 'modelstacks' | 'deployments' | 'statefulsets' | 'daemonsets' | 'replicasets' | 'jobs' | 'cronjobs' | 'pods' | 'events'
 
 const groups: Record<Resource, string> = {
   modelboxes: '/apis/model.github.com/v1',
@@ -95,6 +95,8 @@ const groups: Record<Resource, string> = {
   deployments: '/apis/apps/v1',
   statefulsets: '/apis/apps/v1',
   daemonsets: '/apis/apps/v1',
+  jobs: '/apis/batch/v1',
+  cronjobs: '/apis/batch/v1',
   replicasets: '/apis/apps/v1',
   pods: '/api/v1',
   events: '/api/v1',

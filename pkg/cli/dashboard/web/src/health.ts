@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-import type { Check, CheckResult, Component, ComponentStatus, Condition, ContainerStatus, KubeObject, ModelBox, ModelStack, Pod } from './types'
+import type { Check, CheckResult, Component, ComponentStatus, Condition, ContainerStatus, KubeObject, ModelBox, ModelStack, Pod, Workload } from './types'
 
 export type Health = 'healthy' | 'underway' | 'failing'
 
@@ -26,10 +26,16 @@ export function summaryOf(object: ModelBox | ModelStack, noun: 'box' | 'stack'):
   return { status: ready.reason ?? '', message: ready.message ?? '', health }
 }
 
-// desiredReplicas are those that the table of boxes counts against: an autoscaler may decide, and for a DaemonSet the nodes do.
+// hasReplicas returns whether a workload has a number of replicas.
+export function hasReplicas(workload: Workload = 'Deployment'): boolean {
+  return workload === 'Deployment' || workload === 'StatefulSet'
+}
+
+// desiredReplicas are those that the table of boxes counts against: an autoscaler may decide, and a DaemonSet, a Job and a CronJob have no
+// replicas in the spec.
 export function desiredReplicas(box: ModelBox): number {
   const desired = box.status?.desiredReplicas
-  if (box.spec.workload === 'DaemonSet') return desired ?? 0
+  if (!hasReplicas(box.spec.workload)) return desired ?? 0
   if (desired !== undefined && box.status?.observedGeneration === box.metadata.generation) return desired
   return box.spec.replicas ?? 1
 }

@@ -21,17 +21,30 @@ interface Node {
 }
 
 // workloadResources are those of the kinds of workloads.
-export const workloadResources: Record<Workload, Resource> = { Deployment: 'deployments', StatefulSet: 'statefulsets', DaemonSet: 'daemonsets' }
+export const workloadResources: Record<Workload, Resource> = {
+  Deployment: 'deployments',
+  StatefulSet: 'statefulsets',
+  DaemonSet: 'daemonsets',
+  Job: 'jobs',
+  CronJob: 'cronjobs',
+}
+
+// betweenPods are the resources of the objects between a workload and its pods.
+const betweenPods: Partial<Record<Workload, { kind: string; resource: Resource }>> = {
+  Deployment: { kind: 'ReplicaSet', resource: 'replicasets' },
+  CronJob: { kind: 'Job', resource: 'jobs' },
+}
 
 // useTree returns the box with its children down to containers, and which kinds cannot be read.
 export function useTree(box: ModelBox): { node: Node; failures: { what: string; error: APIError }[] } {
   const selector = `modelbox=${box.metadata.name}`
   const kind = box.spec.workload ?? 'Deployment'
   const workloads = useResource<WorkloadObject>(workloadResources[kind], selector)
-  const replicaSets = useResource<WorkloadObject>(kind === 'Deployment' ? 'replicasets' : undefined, selector)
+  const between = betweenPods[kind]
+  const owners = useResource<WorkloadObject>(between?.resource, selector)
   const pods = useResource<Pod>('pods', selector)
   const failures: { what: string; error: APIError }[] = []
-  for (const [what, { error }] of [[workloadResources[kind], workloads], ['replicasets', replicaSets], ['pods', pods]] as const) {
+  for (const [what, { error }] of [[workloadResources[kind], workloads], [between?.resource ?? '', owners], ['pods', pods]] as const) {
     if (error?.isRefusal) failures.push({ what, error })
   }
   const podsOf = (owner: WorkloadObject) => childrenOf(owner, pods.items).map(podNode)
@@ -44,34 +57,56 @@ export function useTree(box: ModelBox): { node: Node; failures: { what: string; 
     // The view has it above the tree.
     message: '',
     since: box.metadata.creationTimestamp,
-    nodes: childrenOf(box, workloads.items).map((workload) => ({
-      ...workloadNode(kind, workload),
-      nodes:
-        kind === 'Deployment'
-          ? childrenOf(workload, replicaSets.items)
-              // Those of revisions before are kept for a rollback, and have no pods.
-              .filter((set) => (set.spec.replicas ?? 1) > 0 || (set.status?.replicas ?? 0) > 0)
-              .map((set) => ({ ...workloadNode('ReplicaSet', set), nodes: podsOf(set) }))
+    nodes: childrenOf(box, workloads.items)
+      // The Jobs before and after rollouts are no part of what runs.
+      .filter((workload) => !workload.metadata.labels?.['model.github.com/job-type'])
+      .map((workload) => ({
+        ...workloadNode(kind, workload),
+        nodes: between
+          ? childrenOf(workload, owners.items)
+              // The ReplicaSets of revisions before are kept for a rollback, and have no pods.
+              .filter((owner) => between.kind !== 'ReplicaSet' || (owner.spec.replicas ?? 1) > 0 || (owner.status?.replicas ?? 0) > 0)
+              .map((owner) => ({ ...workloadNode(between.kind, owner), nodes: podsOf(owner) }))
           : podsOf(workload),
-    })),
+      })),
   }
   return { node, failures }
 }
 
 function isFailure(condition: Condition): boolean {
+  if (condition.type === 'Failed') return condition.status === 'True'
   return (condition.type === 'ReplicaFailure' && condition.status === 'True') || (condition.type === 'Progressing' && condition.status === 'False')
+}
+
+// replicasOf are the ready and the desired pods of a workload. Those of a Job are the ones that have succeeded and have to.
+function replicasOf(kind: string, { spec, status = {} }: WorkloadObject): [number, number] {
+  switch (kind) {
+    case 'DaemonSet':
+      return [status.numberReady ?? 0, status.desiredNumberScheduled ?? 0]
+    case 'Job':
+      return [status.succeeded ?? 0, spec.completions ?? 1]
+    default:
+      return [status.readyReplicas ?? 0, spec.replicas ?? 1]
+  }
+}
+
+// jobStatus is the status of a Job or a CronJob in the words of "kubectl get".
+function jobStatus(kind: string, { spec, status = {} }: WorkloadObject): string {
+  if (kind === 'CronJob') return spec.suspend ? 'Suspended' : `${Array.isArray(status.active) ? status.active.length : 0} active`
+  if (status.conditions?.some(({ type, status }) => type === 'Complete' && status === 'True')) return 'Complete'
+  return spec.suspend ? 'Suspended' : 'Running'
 }
 
 function workloadNode(kind: string, workload: WorkloadObject): Node {
   const { metadata, spec, status = {} } = workload
-  const ready = (kind === 'DaemonSet' ? status.numberReady : status.readyReplicas) ?? 0
-  const desired = (kind === 'DaemonSet' ? status.desiredNumberScheduled : spec.replicas) ?? (kind === 'DaemonSet' ? 0 : 1)
+  const [ready, desired] = replicasOf(kind, workload)
+  const isJob = kind === 'Job' || kind === 'CronJob'
   const node: Node = {
     uid: metadata.uid,
     name: `${kind}/${metadata.name}`,
-    ready: `${ready}/${desired}`,
-    status: '',
-    health: ready >= desired ? 'healthy' : 'underway',
+    ready: kind === 'CronJob' ? undefined : `${ready}/${desired}`,
+    status: isJob ? jobStatus(kind, workload) : '',
+    health: kind === 'CronJob' || ready >= desired ? 'healthy' : 'underway',
     since: metadata.creationTimestamp,
     message: '',
     nodes: [],

@@ -37,7 +37,7 @@ export interface Condition {
   lastTransitionTime?: string
 }
 
-export type Workload = 'Deployment' | 'StatefulSet' | 'DaemonSet'
+export type Workload = 'Deployment' | 'StatefulSet' | 'DaemonSet' | 'Job' | 'CronJob'
 
 export interface Check {
   name: string
@@ -87,7 +87,7 @@ export interface Component {
   name: string
   boxName?: string
   dependsOn?: string[]
-  box?: { image: string; replicas?: number }
+  box?: { image: string; replicas?: number; workload?: Workload }
   external?: { host: string; port: number }
 }
 
@@ -111,11 +111,13 @@ export interface ModelStack extends KubeObject {
   }
 }
 
-// WorkloadObject is a Deployment, a StatefulSet, a DaemonSet or a ReplicaSet.
+// WorkloadObject is a Deployment, a StatefulSet, a DaemonSet, a ReplicaSet, a Job or a CronJob.
 export interface WorkloadObject extends KubeObject {
-  spec: { replicas?: number; paused?: boolean }
+  spec: { replicas?: number; paused?: boolean; completions?: number; suspend?: boolean }
   status?: {
     replicas?: number
+    succeeded?: number
+    active?: number | unknown[]
     readyReplicas?: number
     numberReady?: number
     desiredNumberScheduled?: number

@@ -18,13 +18,13 @@ import (
 // with apply.
 //
 // ModelBox is one application: an image with replicas, ports, configuration and probes. The server turns it into
-// a Deployment, a StatefulSet or a DaemonSet and, when it has ports, a Service of the same name, and keeps both as the box
-// says.
+// a Deployment, a StatefulSet, a DaemonSet, a Job or a CronJob and, when it has ports, a Service of the same name, and keeps
+// both as the box says.
 type ModelBoxApplyConfiguration struct {
 	metav1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the standard object metadata. metadata.name is also the name of the workload and the Service of the box, and
 	// the value of the label "modelbox" of its pods. Therefore it must be a DNS-1035 label of at most 63 characters: lower case
-	// letters, digits and '-', starting with a letter. With workload "StatefulSet", it has at most 52 characters.
+	// letters, digits and '-', starting with a letter. With workload "StatefulSet" or "CronJob", it has at most 52 characters.
 	//
 	// Example: {name: web, namespace: default}
 	*metav1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

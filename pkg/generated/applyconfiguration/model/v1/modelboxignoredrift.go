@@ -25,6 +25,14 @@ type ModelBoxIgnoreDriftApplyConfiguration struct {
 	//
 	// Example: ["spec.template.spec.containers[*].resources"]
 	DaemonSet []string `json:"daemonSet,omitempty"`
+	// job are fields of the Job. Defaults to none.
+	//
+	// Example: ["spec.parallelism"]
+	Job []string `json:"job,omitempty"`
+	// cronJob are fields of the CronJob. Defaults to none.
+	//
+	// Example: ["spec.suspend"]
+	CronJob []string `json:"cronJob,omitempty"`
 	// service are fields of the Services. Defaults to none.
 	//
 	// Example: ["spec.externalTrafficPolicy"]
@@ -83,6 +91,26 @@ func (b *ModelBoxIgnoreDriftApplyConfiguration) WithStatefulSet(values ...string
 func (b *ModelBoxIgnoreDriftApplyConfiguration) WithDaemonSet(values ...string) *ModelBoxIgnoreDriftApplyConfiguration {
 	for i := range values {
 		b.DaemonSet = append(b.DaemonSet, values[i])
+	}
+	return b
+}
+
+// WithJob adds the given value to the Job field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Job field.
+func (b *ModelBoxIgnoreDriftApplyConfiguration) WithJob(values ...string) *ModelBoxIgnoreDriftApplyConfiguration {
+	for i := range values {
+		b.Job = append(b.Job, values[i])
+	}
+	return b
+}
+
+// WithCronJob adds the given value to the CronJob field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the CronJob field.
+func (b *ModelBoxIgnoreDriftApplyConfiguration) WithCronJob(values ...string) *ModelBoxIgnoreDriftApplyConfiguration {
+	for i := range values {
+		b.CronJob = append(b.CronJob, values[i])
 	}
 	return b
 }

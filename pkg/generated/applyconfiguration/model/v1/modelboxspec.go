@@ -35,18 +35,28 @@ type ModelBoxSpecApplyConfiguration struct {
 	// replicas is the number of pods. 0 stops the application and keeps everything else. While a HorizontalPodAutoscaler
 	// scales the workload, and after it has gone until replicas changes, any other number is left out of account. With
 	// autoscaling it is what the box starts with, which is its minReplicas unless it is given. May not be set for a
-	// DaemonSet, which has no default either. Defaults to 1.
+	// DaemonSet, a Job and a CronJob, which have no default either. Defaults to 1.
 	//
 	// Example: 4
 	Replicas *int32 `json:"replicas,omitempty"`
 	// workload is the kind of object that runs the pods: "Deployment" for pods that can take each other's place,
-	// "StatefulSet" for pods that keep their names and their volumes, "DaemonSet" for a pod on every node. The pods of a
+	// "StatefulSet" for pods that keep their names and their volumes, "DaemonSet" for a pod on every node, "Job" for pods that run
+	// until they have succeeded, "CronJob" for a Job at each time of a schedule. The pods of a
 	// StatefulSet with ports have DNS names, such as web-0.web-headless, in the domain of a headless Service: the box's
 	// own one if serviceType is "Headless", else one beside it with the name of the box and "-headless". It cannot be
 	// changed. Defaults to "Deployment".
 	//
 	// Example: StatefulSet
 	Workload *modelv1.Workload `json:"workload,omitempty"`
+	// job is how a Job runs the pods, for workload "Job", and for the Jobs of workload "CronJob". Defaults to one pod that has to
+	// succeed.
+	//
+	// Example: {backoffLimit: 2, activeDeadlineSeconds: 3600}
+	Job *ModelBoxJobSpecApplyConfiguration `json:"job,omitempty"`
+	// cronJob is the schedule of workload "CronJob", which requires it. Defaults to none.
+	//
+	// Example: {schedule: "30 2 * * *", timeZone: Europe/Berlin}
+	CronJob *ModelBoxCronJobSpecApplyConfiguration `json:"cronJob,omitempty"`
 	// strategy is how an update replaces the pods: "RollingUpdate" starts new ones while old ones still serve,
 	// "Recreate", of a Deployment only, stops all old ones first, for an application that cannot run twice at a time. A
 	// StatefulSet starts a pod when the old one of its name has stopped. Defaults to "RollingUpdate".
@@ -65,7 +75,7 @@ type ModelBoxSpecApplyConfiguration struct {
 	// Example: {maxSurge: 1, maxUnavailable: 0}
 	RollingUpdate *modelv1.RollingUpdate `json:"rollingUpdate,omitempty"`
 	// minReadySeconds is the time in seconds that a new pod must be ready without a container crashing before it counts
-	// as available, from 0 to 599. Defaults to 3.
+	// as available, from 0 to 599. Not for a Job and a CronJob. Defaults to 3.
 	//
 	// Example: 10
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
@@ -332,6 +342,22 @@ func (b *ModelBoxSpecApplyConfiguration) WithReplicas(value int32) *ModelBoxSpec
 // If called multiple times, the Workload field is set to the value of the last call.
 func (b *ModelBoxSpecApplyConfiguration) WithWorkload(value modelv1.Workload) *ModelBoxSpecApplyConfiguration {
 	b.Workload = &value
+	return b
+}
+
+// WithJob sets the Job field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Job field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithJob(value *ModelBoxJobSpecApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.Job = value
+	return b
+}
+
+// WithCronJob sets the CronJob field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the CronJob field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithCronJob(value *ModelBoxCronJobSpecApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.CronJob = value
 	return b
 }
 

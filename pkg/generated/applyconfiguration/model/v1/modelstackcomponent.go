@@ -22,10 +22,11 @@ type ModelStackComponentApplyConfiguration struct {
 	//
 	// Example: shop-db
 	BoxName *string `json:"boxName,omitempty"`
-	// dependsOn are the names of the components that this one needs, at most 64. They must have ports. The box is created when
-	// they are ready. For each of them, all containers of the box get the environment variables <NAME>_HOST, <NAME>_PORT, which
-	// is its first port, <NAME>_URL, which is both joined by ':', and the keys of credentialsSecretName. <NAME> is its name in
-	// upper case, with '_' for '-'. A variable that the component itself sets takes precedence. Defaults to none.
+	// dependsOn are the names of the components that this one needs, at most 64. They must have ports, or workload "Job". The box
+	// is created when they are ready, which a Job is when it has succeeded. For each of them with ports, all containers of the box
+	// get the environment variables <NAME>_HOST, <NAME>_PORT, which is its first port, <NAME>_URL, which is both joined by ':', and
+	// the keys of credentialsSecretName. <NAME> is its name in upper case, with '_' for '-'. A variable that the component itself
+	// sets takes precedence. Defaults to none.
 	//
 	// Example: [db]
 	DependsOn []string `json:"dependsOn,omitempty"`

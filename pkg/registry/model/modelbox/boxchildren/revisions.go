@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,7 +32,7 @@ const (
 )
 
 // Revisions returns the newest 50 revisions that the cluster has of the workload of the box, the oldest first. It returns none if
-// the workload does not exist or does not belong to the box. It sends a request for the workload, and one for every 5 revisions.
+// the workload does not exist, does not belong to the box, or is a Job or a CronJob, which have no revisions. It sends a request for the workload, and one for every 5 revisions.
 func (r *Reader) Revisions(ctx context.Context, box *modelv1.ModelBox) ([]modelboxrender.Revision, error) {
 	workload, err := r.OwnWorkload(ctx, box)
 	if err != nil || workload == nil {
@@ -44,6 +45,8 @@ func (r *Reader) Revisions(ctx context.Context, box *modelv1.ModelBox) ([]modelb
 		return r.controllerRevisions(ctx, workload, workload.Spec.Selector)
 	case *appsv1.DaemonSet:
 		return r.controllerRevisions(ctx, workload, workload.Spec.Selector)
+	case *batchv1.Job, *batchv1.CronJob:
+		return nil, nil
 	}
 	return nil, fmt.Errorf("a %T has no revisions", workload)
 }

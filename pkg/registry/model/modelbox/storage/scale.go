@@ -26,7 +26,7 @@ import (
 )
 
 // ScaleREST is the scale subresource: spec.replicas of a box in the form that "kubectl scale" and a
-// HorizontalPodAutoscaler know. A box that is a DaemonSet has none.
+// HorizontalPodAutoscaler know. A box that is a DaemonSet, a Job or a CronJob has none.
 type ScaleREST struct {
 	store *genericregistry.Store
 }
@@ -90,11 +90,15 @@ func (r *ScaleREST) ConvertToTable(ctx context.Context, object, tableOptions run
 
 // checkScalable returns why a box has no scale, nil if it has one.
 func checkScalable(box *model.ModelBox) error {
-	if box.Spec.Workload != model.WorkloadDaemonSet {
+	if box.Spec.Workload.HasReplicas() {
 		return nil
 	}
-	return apierrors.NewBadRequest(fmt.Sprintf("%s %q cannot be scaled: its workload is a %s, which runs a pod on every node",
-		model.Resource("modelboxes"), box.Name, box.Spec.Workload))
+	because := "which runs a pod on every node"
+	if box.Spec.Workload.RunsToCompletion() {
+		because = "whose pods run until they have succeeded"
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%s %q cannot be scaled: its workload is a %s, %s",
+		model.Resource("modelboxes"), box.Name, box.Spec.Workload, because))
 }
 
 func scaleFromModelBox(box *model.ModelBox) *autoscalingv1.Scale {

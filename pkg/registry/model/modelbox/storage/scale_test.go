@@ -128,21 +128,32 @@ func TestScalingAStatefulSet(t *testing.T) {
 	}
 }
 
-func TestADaemonSetHasNoScale(t *testing.T) {
-	storage := newStorage(t)
-	create(t, storage, newBox(func(box *model.ModelBox) {
-		box.Spec.Workload, box.Spec.RollingUpdate, box.Spec.Replicas = model.WorkloadDaemonSet, nil, nil
-	}))
-	_, readErr := storage.Scale.Get(inDefault(t), "web", &metav1.GetOptions{})
-	_, writeErr := updateScale(t, storage, nil, func(scale *scale) { scale.Spec.Replicas = 5 })
-	for action, err := range map[string]error{"reading": readErr, "writing": writeErr} {
-		const want = `modelboxes.model.github.com "web" cannot be scaled: its workload is a DaemonSet, which runs a pod on every node`
-		if !apierrors.IsBadRequest(err) || err.Error() != want {
-			t.Errorf("%s it: got %v, want %s", action, err, want)
+func TestWorkloadWithoutReplicasHasNoScale(t *testing.T) {
+	for _, row := range []struct {
+		workload model.Workload
+		because  string
+	}{
+		{model.WorkloadDaemonSet, "a DaemonSet, which runs a pod on every node"},
+		{model.WorkloadJob, "a Job, whose pods run until they have succeeded"},
+	} {
+		storage := newStorage(t)
+		create(t, storage, newBox(func(box *model.ModelBox) {
+			box.Spec.Workload, box.Spec.RollingUpdate, box.Spec.Replicas = row.workload, nil, nil
+			if row.workload.RunsToCompletion() {
+				box.Spec.MinReadySeconds = nil
+			}
+		}))
+		_, readErr := storage.Scale.Get(inDefault(t), "web", &metav1.GetOptions{})
+		_, writeErr := updateScale(t, storage, nil, func(scale *scale) { scale.Spec.Replicas = 5 })
+		for action, err := range map[string]error{"reading": readErr, "writing": writeErr} {
+			want := `modelboxes.model.github.com "web" cannot be scaled: its workload is ` + row.because
+			if !apierrors.IsBadRequest(err) || err.Error() != want {
+				t.Errorf("%s it: got %v, want %s", action, err, want)
+			}
 		}
-	}
-	if got := get(t, storage).Spec.Replicas; got != nil {
-		t.Errorf("the box has %d replicas, want none", *got)
+		if got := get(t, storage).Spec.Replicas; got != nil {
+			t.Errorf("the box has %d replicas, want none", *got)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func restart(stack *model.ModelStack, now string) error {
 	hasBox := false
 	for i := range stack.Spec.Components {
 		box := stack.Spec.Components[i].Box
-		if box == nil {
+		if box == nil || box.Workload.RunsToCompletion() {
 			continue
 		}
 		hasBox = true
@@ -33,7 +33,7 @@ func restart(stack *model.ModelStack, now string) error {
 		}
 	}
 	if !hasBox {
-		return errors.New("all its components are external")
+		return errors.New("all its components are external, or Jobs or CronJobs")
 	}
 	return nil
 }
