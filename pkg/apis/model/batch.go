@@ -12,6 +12,13 @@ type ModelBoxJobSpec struct {
 	ActiveDeadlineSeconds *int64
 }
 
+// ModelBoxJobStatus is the result of the Job of workload "Job".
+type ModelBoxJobStatus struct {
+	TemplateHash string
+	Phase        JobPhase
+	Message      string
+}
+
 // JobCompletionMode is how a Job counts the pods that have succeeded.
 type JobCompletionMode string
 

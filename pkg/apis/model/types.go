@@ -251,6 +251,7 @@ type ModelBoxStatus struct {
 	UnreleasedStorage  []string
 	Rollout            *ModelBoxRolloutStatus
 	Resize             *ModelBoxResizeStatus
+	Job                *ModelBoxJobStatus
 	Conditions         []metav1.Condition
 }
 

@@ -15,6 +15,7 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply/fields"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // Differ shows what the controller plans for the children of boxes.
@@ -84,6 +85,9 @@ func (d *Differ) describe(diff *modelv1.ModelBoxChildDiff, box *modelv1.ModelBox
 	switch s.Operation {
 	case apply.Create:
 		diff.Action = modelv1.DiffActionCreate
+		if modelboxrender.FinishedJob(box, rendered) != nil {
+			diff.Action, diff.Message = modelv1.DiffActionNone, "it has finished and was deleted: it does not run again"
+		}
 	case apply.Wait:
 		diff.Action, diff.Message = modelv1.DiffActionReplace, "it is being deleted"
 	case apply.Replace:

@@ -246,6 +246,43 @@ func TestJobRunsOnceForEachPodTemplate(t *testing.T) {
 	check(t, "last run", "nginx:3", s.ran[6])
 }
 
+// A cluster may delete finished Jobs after a while.
+func TestFinishedJobThatIsDeletedDoesNotRunAgain(t *testing.T) {
+	deleteJob := func(t *testing.T, s *batchTest) {
+		t.Helper()
+		s.delete(t, jobs, simulated[batchv1.Job](t, s.simulation, jobs, "Job")[0])
+		s.startAnother(t)
+		s.run(t)
+	}
+	s := newBatchTest(t, asJob)
+	check(t, "phase", modelv1.JobSucceeded, s.boxInServer(t).Status.Job.Phase)
+	deleteJob(t, s)
+	s.expect(t, "True Complete", "nginx:1")
+	check(t, "message", "the Job has succeeded, and was deleted", messageOf(t, s.boxInServer(t).Status.Conditions, modelv1.ConditionReady))
+	check(t, "Available", "True Complete", summarize(s.boxInServer(t).Status.Conditions).available)
+	s.change(t, func(spec *modelv1.ModelBoxSpec) { spec.Job = &modelv1.ModelBoxJobSpec{BackoffLimit: ptr.To[int32](1)} })
+	s.expect(t, "True Complete", "nginx:1")
+	s.change(t, restartedAt("2026-01-02T03:04:05Z"))
+	s.expect(t, "True Complete", "nginx:1", "nginx:1")
+
+	s.runJob = func(*testing.T, *batchv1.Job) bool { return false }
+	s.change(t, image("nginx:bad"))
+	deleteJob(t, s)
+	check(t, "conditions of a Job that has failed", conditions{"False JobFailed", "False JobFailed", "False JobFailed", "True Applied", "True JobFailed"},
+		summarize(s.boxInServer(t).Status.Conditions))
+	check(t, "phase", modelv1.JobFailed, s.boxInServer(t).Status.Job.Phase)
+
+	// A Job that has not finished is created again.
+	s.runJob = nil
+	s.change(t, image("nginx:2"))
+	if job := s.boxInServer(t).Status.Job; job != nil {
+		t.Errorf("the status of a Job that runs is %+v", job)
+	}
+	deleteJob(t, s)
+	check(t, "Jobs", 1, len(simulated[batchv1.Job](t, s.simulation, jobs, "Job")))
+	check(t, "Ready", "False Progressing", summarize(s.boxInServer(t).Status.Conditions).ready)
+}
+
 // The status of a box is lost with its store. The Job is there.
 func TestJobDoesNotRunAgainForALostStatus(t *testing.T) {
 	s := newBatchTest(t, asJob)

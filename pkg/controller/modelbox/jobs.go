@@ -13,16 +13,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // boxOfJob returns the box that a Job belongs to: the box that controls the Job, or the box whose CronJob does.
@@ -31,6 +34,20 @@ func (c *Controller) boxOfJob(job metav1.Object) (types.NamespacedName, bool) {
 		return types.NamespacedName{Namespace: job.GetNamespace(), Name: controller.Name}, true
 	}
 	return c.children.OwnerOf(job)
+}
+
+// holdsJob returns whether a step would create a Job again that has finished. Clusters delete finished Jobs after a while, and a migration
+// must not run each time.
+func holdsJob(box *modelv1.ModelBox, step *apply.Step) bool {
+	return step.Operation == apply.Create && modelboxrender.FinishedJob(box, step.Rendered) != nil
+}
+
+// lostJob returns the result of the Job of the box if it has finished and no longer exists, nil otherwise.
+func lostJob(box *modelv1.ModelBox, workload kinds.Workload, rendered []*unstructured.Unstructured) *modelv1.ModelBoxJobStatus {
+	if workload != nil || len(rendered) == 0 {
+		return nil
+	}
+	return modelboxrender.FinishedJob(box, rendered[0])
 }
 
 // withJobs returns a workload that runs to completion with its Jobs and their pods. Other workloads stay as they are.

@@ -58,7 +58,7 @@ func (c *Controller) reconcile(ctx context.Context, box *modelv1.ModelBox) (time
 	}
 	holdsPods = holdsPods || awaitsReferences || runErr != nil
 	result, err := c.children.ReconcileHolding(ctx, box, func(step *apply.Step) bool {
-		return storage.Hold(step) || rollouts.HoldsCandidate(box, step) || holdsPods && rollouts.HoldsPods(box, step)
+		return storage.Hold(step) || holdsJob(box, step) || rollouts.HoldsCandidate(box, step) || holdsPods && rollouts.HoldsPods(box, step)
 	})
 	if err != nil {
 		return 0, err
@@ -172,6 +172,7 @@ func (c *Controller) observe(ctx context.Context, box *modelv1.ModelBox, result 
 		Progress:        c.rollouts.Progress.Observe(box, workload, c.Clock.Now()),
 		Now:             c.Clock.Now(),
 		Pending:         result.Pending,
+		LostJob:         lostJob(box, workload, result.Rendered),
 		JobRecheckAfter: jobRecheckAfter,
 		Failures:        result.Failures,
 		Ignored:         result.Ignored,

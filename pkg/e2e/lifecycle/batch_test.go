@@ -94,16 +94,18 @@ func TestJobRunsForEachPodTemplate(t *testing.T) {
 	}
 	fourth := b.awaitAnotherRun(third)
 	b.Kubectl.Run("delete", "job", "report")
-	b.Eventually("the Job runs again", func() error {
-		job, err := b.ControlPlane.KubeClient.BatchV1().Jobs(b.Name).Get(b.Ctx, "report", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if job.UID == fourth || job.Status.Succeeded != 3 {
-			return fmt.Errorf("its UID is %s, %d pods have succeeded", job.UID, job.Status.Succeeded)
+	b.AwaitReadyCondition("report", metav1.ConditionTrue, modelv1.ReasonComplete, "the Job has succeeded, and was deleted")
+	framework.ExpectEqual(t, "Jobs after the deletion", 0, len(b.jobs()))
+	if _, err := b.ControlPlane.ModelClient.ModelV1().ModelBoxes(b.Name).CreateRestart(b.Ctx, "report", &modelv1.ModelBoxRestart{}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	b.Eventually("the Job exists", func() error {
+		if jobs := b.jobs(); len(jobs) != 1 {
+			return fmt.Errorf("there are %d Jobs", len(jobs))
 		}
 		return nil
 	})
+	b.awaitAnotherRun(fourth)
 	b.Kubectl.Run("delete", "mb", "report")
 	b.Eventually("the Job is gone", func() error {
 		if jobs := b.jobs(); len(jobs) > 0 {

@@ -43,6 +43,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxJobApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxJobSpec"):
 		return &modelv1.ModelBoxJobSpecApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxJobStatus"):
+		return &modelv1.ModelBoxJobStatusApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxNetworkPolicy"):
 		return &modelv1.ModelBoxNetworkPolicyApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxPrometheusQuery"):

@@ -50,6 +50,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxIngressTLS{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxIngressTLS(ref),
 		v1.ModelBoxJob{}.OpenAPIModelName():                                 schema_pkg_apis_model_v1_ModelBoxJob(ref),
 		v1.ModelBoxJobSpec{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxJobSpec(ref),
+		v1.ModelBoxJobStatus{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxJobStatus(ref),
 		v1.ModelBoxList{}.OpenAPIModelName():                                schema_pkg_apis_model_v1_ModelBoxList(ref),
 		v1.ModelBoxLogOptions{}.OpenAPIModelName():                          schema_pkg_apis_model_v1_ModelBoxLogOptions(ref),
 		v1.ModelBoxNetworkPolicy{}.OpenAPIModelName():                       schema_pkg_apis_model_v1_ModelBoxNetworkPolicy(ref),
@@ -2145,6 +2146,44 @@ func schema_pkg_apis_model_v1_ModelBoxJobSpec(ref common.ReferenceCallback) comm
 						},
 					},
 				},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_ModelBoxJobStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxJobStatus is the result of the Job of workload \"Job\". A Job that has a result does not run again if another client deletes it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"templateHash": {
+						SchemaProps: spec.SchemaProps{
+							Description: "templateHash identifies the pod template and the completions of the Job. Required.\n\nExample: 4a6e5111d7162ae7",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"phase": {
+						SchemaProps: spec.SchemaProps{
+							Description: "phase is \"Succeeded\" or \"Failed\". Required.\n\nExample: Succeeded\n\nPossible enum values:\n - `\"Failed\"` is a Job whose attempts have all failed, or that has exceeded its deadline.\n - `\"Running\"` is a Job that has no result yet.\n - `\"Succeeded\"` is a Job whose command has succeeded.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Failed", "Running", "Succeeded"},
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "message says why the Job has failed. It is empty if the Job has succeeded.\n\nExample: \"Job report has failed: BackoffLimitExceeded: Job has reached the specified backoff limit\"",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"templateHash", "phase"},
 			},
 		},
 	}
@@ -4562,6 +4601,12 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 							Ref:         ref(v1.ModelBoxResizeStatus{}.OpenAPIModelName()),
 						},
 					},
+					"job": {
+						SchemaProps: spec.SchemaProps{
+							Description: "job is the result of the Job, for workload \"Job\". It is there as soon as the Job that the box asks for has succeeded or failed.\n\nExample: {templateHash: 4a6e5111d7162ae7, phase: Succeeded}",
+							Ref:         ref(v1.ModelBoxJobStatus{}.OpenAPIModelName()),
+						},
+					},
 					"conditions": {
 						VendorExtensible: spec.VendorExtensible{
 							Extensions: spec.Extensions{
@@ -4589,7 +4634,7 @@ func schema_pkg_apis_model_v1_ModelBoxStatus(ref common.ReferenceCallback) commo
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxResizeStatus{}.OpenAPIModelName(), v1.ModelBoxRolloutStatus{}.OpenAPIModelName(), v1.NodePort{}.OpenAPIModelName(), v1.PodNetwork{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
+			v1.ModelBoxJobStatus{}.OpenAPIModelName(), v1.ModelBoxResizeStatus{}.OpenAPIModelName(), v1.ModelBoxRolloutStatus{}.OpenAPIModelName(), v1.NodePort{}.OpenAPIModelName(), v1.PodNetwork{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName()},
 	}
 }
 

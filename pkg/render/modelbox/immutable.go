@@ -98,8 +98,7 @@ func renderedClaims(objects []any) string {
 
 // immutableJob is Immutable for a Job. Another client may have created the Job without the hash.
 func immutableJob(rendered *unstructured.Unstructured, live *batchv1.Job) string {
-	wanted, _, _ := unstructured.NestedString(rendered.Object, "spec", "template", "metadata", "annotations", modelv1.JobTemplateHashAnnotation)
-	if live.Spec.Template.Annotations[modelv1.JobTemplateHashAnnotation] == wanted {
+	if live.Spec.Template.Annotations[modelv1.JobTemplateHashAnnotation] == renderedTemplateHash(rendered) {
 		return ""
 	}
 	return "its pod template and its completions cannot change"

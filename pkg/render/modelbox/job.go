@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	applybatchv1 "k8s.io/client-go/applyconfigurations/batch/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 
@@ -46,19 +47,30 @@ func jobTemplateHash(spec *applybatchv1.JobSpecApplyConfiguration) (string, erro
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// IsSameJob returns whether both boxes, whose workload is a Job, have the same Job: a change from one to the other does not run it again.
-func IsSameJob(box, other *modelv1.ModelBox) (bool, error) {
-	var hashes [2]string
-	for i, box := range []*modelv1.ModelBox{box, other} {
-		template, err := podTemplate(box)
-		if err != nil {
-			return false, err
-		}
-		if hashes[i], err = jobTemplateHash(podsJob(box, template)); err != nil {
-			return false, err
-		}
+// JobTemplateHash returns modelv1.JobTemplateHashAnnotation of the Job of the box, whose workload is a Job. A change from a box to another
+// with the same hash does not run the Job again.
+func JobTemplateHash(box *modelv1.ModelBox) (string, error) {
+	template, err := podTemplate(box)
+	if err != nil {
+		return "", err
 	}
-	return hashes[0] == hashes[1], nil
+	return jobTemplateHash(podsJob(box, template))
+}
+
+// FinishedJob returns the result of a rendered child of the box if it is a Job that has finished, nil otherwise. Such a Job must not be
+// created again if it no longer exists.
+func FinishedJob(box *modelv1.ModelBox, rendered *unstructured.Unstructured) *modelv1.ModelBoxJobStatus {
+	finished := box.Status.Job
+	if finished == nil || finished.TemplateHash == "" || finished.TemplateHash != renderedTemplateHash(rendered) {
+		return nil
+	}
+	return finished
+}
+
+// renderedTemplateHash returns modelv1.JobTemplateHashAnnotation of a rendered Job, "" for any other child.
+func renderedTemplateHash(rendered *unstructured.Unstructured) string {
+	hash, _, _ := unstructured.NestedString(rendered.Object, "spec", "template", "metadata", "annotations", modelv1.JobTemplateHashAnnotation)
+	return hash
 }
 
 // cronJob renders the CronJob of workload CronJob.

@@ -129,6 +129,25 @@ const (
 	ReplaceConcurrent ConcurrencyPolicy = "Replace"
 )
 
+// ModelBoxJobStatus is the result of the Job of workload "Job". A Job that has a result does not run again if another client deletes it.
+type ModelBoxJobStatus struct {
+	// templateHash identifies the pod template and the completions of the Job. Required.
+	//
+	// Example: 4a6e5111d7162ae7
+	TemplateHash string `json:"templateHash" protobuf:"bytes,1,opt,name=templateHash"`
+
+	// phase is "Succeeded" or "Failed". Required.
+	//
+	// Example: Succeeded
+	Phase JobPhase `json:"phase" protobuf:"bytes,2,opt,name=phase,casttype=JobPhase"`
+
+	// message says why the Job has failed. It is empty if the Job has succeeded.
+	//
+	// Example: "Job report has failed: BackoffLimitExceeded: Job has reached the specified backoff limit"
+	// +optional
+	Message string `json:"message,omitempty" protobuf:"bytes,3,opt,name=message"`
+}
+
 // JobTemplateHashAnnotation is set on the pods of workload "Job". Its value identifies the fields that a Job cannot change. A Job with
 // another value is deleted and created again.
 const JobTemplateHashAnnotation = "model.github.com/job-template-hash"

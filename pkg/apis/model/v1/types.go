@@ -1127,6 +1127,13 @@ type ModelBoxStatus struct {
 	// +k8s:optional
 	Resize *ModelBoxResizeStatus `json:"resize,omitempty" protobuf:"bytes,17,opt,name=resize"`
 
+	// job is the result of the Job, for workload "Job". It is there as soon as the Job that the box asks for has succeeded or failed.
+	//
+	// Example: {templateHash: 4a6e5111d7162ae7, phase: Succeeded}
+	// +optional
+	// +k8s:optional
+	Job *ModelBoxJobStatus `json:"job,omitempty" protobuf:"bytes,18,opt,name=job"`
+
 	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
 	//
 	// Example: [{type: Ready, status: "False", reason: Progressing, message: "3 of 4 pods are available"}]

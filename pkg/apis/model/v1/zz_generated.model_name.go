@@ -129,6 +129,11 @@ func (in ModelBoxJobSpec) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxJobStatus) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxJobStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxList) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxList"
 }

@@ -3462,6 +3462,34 @@ func Validate_ModelBoxStatus(
 		errs = append(errs, fn(fldPath.Child("resize"), obj.Resize, oldVal, oldObj != nil)...)
 	}
 
+	{ // field ModelBoxStatus.Job
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxJobStatus,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxStatus) *ModelBoxJobStatus {
+				return oldObj.Job
+			})
+		errs = append(errs, fn(fldPath.Child("job"), obj.Job, oldVal, oldObj != nil)...)
+	}
+
 	// field ModelBoxStatus.Conditions has no validation
 	return errs
 }

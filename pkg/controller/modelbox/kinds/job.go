@@ -93,12 +93,22 @@ func (j Job) describeProgress() string {
 }
 
 // Availability is True when the Job has succeeded: nothing of it serves.
-func (j Job) Availability() reconciler.Verdict {
-	run := j.Rollout()
+func (j Job) Availability() reconciler.Verdict { return JobAvailability(j.Rollout()) }
+
+// JobAvailability returns the availability of a Job by the verdict on its run.
+func JobAvailability(run reconciler.Verdict) reconciler.Verdict {
 	if run.Reason != modelv1.ReasonRolloutComplete {
 		return reconciler.Verdict{Reason: run.Reason, Message: run.Message}
 	}
 	return reconciler.Verdict{IsTrue: true, Reason: modelv1.ReasonComplete, Message: run.Message}
+}
+
+// LostJob returns the verdict on the run of a Job that has finished and no longer exists.
+func LostJob(finished *modelv1.ModelBoxJobStatus) reconciler.Verdict {
+	if finished.Phase == modelv1.JobFailed {
+		return reconciler.Verdict{Reason: modelv1.ReasonJobFailed, Message: finished.Message}
+	}
+	return rolloutComplete("the Job has succeeded, and was deleted")
 }
 
 // CreationFailure is nothing that the status says: there are only events.

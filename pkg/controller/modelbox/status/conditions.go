@@ -132,6 +132,9 @@ func workloadVerdict(box *modelv1.ModelBox, observed *Observation) verdict {
 		return verdict(kinds.Progressing("waiting for the hashes of the ConfigMaps and Secrets that the pods refer to"))
 	}
 	workload := observed.Workload
+	if lost := observed.LostJob; workload == nil && lost != nil {
+		return verdict(kinds.LostJob(lost))
+	}
 	if workload == nil {
 		return verdict(kinds.Progressing("there is no %s yet", box.Spec.Workload))
 	}
@@ -162,6 +165,9 @@ func workloadVerdict(box *modelv1.ModelBox, observed *Observation) verdict {
 }
 
 func availableVerdict(box *modelv1.ModelBox, observed *Observation) verdict {
+	if lost := observed.LostJob; observed.Workload == nil && lost != nil {
+		return verdict(kinds.JobAvailability(kinds.LostJob(lost)))
+	}
 	if observed.Workload == nil {
 		return verdict{false, modelv1.ReasonProgressing, fmt.Sprintf("there is no %s yet", box.Spec.Workload)}
 	}

@@ -39,6 +39,8 @@ type Observation struct {
 	LivenessFailures map[ContainerID]string
 	// CreationFailure is why pods are not even created, nil when they are.
 	CreationFailure *PodFailure
+	// LostJob is the result of the Job of the box if the Job has finished and no longer exists, nil otherwise.
+	LostJob *modelv1.ModelBoxJobStatus
 	// JobRecheckAfter is after how long to look again whether the Jobs of the box have pods, 0 for never.
 	JobRecheckAfter time.Duration
 	// Progress is how a rollout gets on of whose progress the workload does not tell.

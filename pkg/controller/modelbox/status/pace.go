@@ -25,6 +25,7 @@ func withoutProgress(status *modelv1.ModelBoxStatus) modelv1.ModelBoxStatus {
 		Address:            status.Address,
 		NodePorts:          status.NodePorts,
 		Rollout:            status.Rollout,
+		Job:                status.Job,
 		Conditions:         slices.Clone(status.Conditions),
 	}
 	if resize := status.Resize; resize != nil {

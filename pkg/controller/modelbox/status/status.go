@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/message"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
@@ -22,6 +23,7 @@ func Of(box *modelv1.ModelBox, observed *Observation) modelv1.ModelBoxStatus {
 		UnreleasedStorage:  observed.Unreleased,
 		Rollout:            observed.Rollout.Status,
 		Resize:             observed.Resize.Status,
+		Job:                jobStatus(observed),
 	}
 	if observed.Workload != nil {
 		replicas := replicasOf(box, observed)
@@ -67,6 +69,19 @@ func replicasOf(box *modelv1.ModelBox, observed *Observation) kinds.Replicas {
 		replicas.Desired = ptr.Deref(box.Spec.Replicas, 1)
 	}
 	return replicas
+}
+
+// jobStatus returns the result of the Job of the box, nil if there is none.
+func jobStatus(observed *Observation) *modelv1.ModelBoxJobStatus {
+	job, isJob := observed.Workload.(kinds.Job)
+	if !isJob || !kinds.IsJobFinished(job.Job) {
+		return observed.LostJob
+	}
+	status := &modelv1.ModelBoxJobStatus{TemplateHash: job.Revision(), Phase: modelv1.JobSucceeded}
+	if run := job.Rollout(); run.Reason == modelv1.ReasonJobFailed {
+		status.Phase, status.Message = modelv1.JobFailed, message.Truncate(run.Message)
+	}
+	return status
 }
 
 func nodePorts(service *corev1.Service) []modelv1.NodePort {

@@ -305,6 +305,20 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: parallelism
       type:
         scalar: numeric
+- name: com.github.model.v1.ModelBoxJobStatus
+  map:
+    fields:
+    - name: message
+      type:
+        scalar: string
+    - name: phase
+      type:
+        scalar: string
+      default: ""
+    - name: templateHash
+      type:
+        scalar: string
+      default: ""
 - name: com.github.model.v1.ModelBoxNetworkPolicy
   map:
     fields:
@@ -909,6 +923,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: job
+      type:
+        namedType: com.github.model.v1.ModelBoxJobStatus
     - name: nodePorts
       type:
         list:

@@ -31,7 +31,7 @@ func runWarnings(ctx context.Context, box, old *model.ModelBox, of string) []str
 		}
 		return []string{timed(box, "run", "a Job of "+name, "")}
 	}
-	isSame, err := isSameJob(box, old)
+	isSame, err := haveSameJob(box, old)
 	if err != nil {
 		klog.FromContext(ctx).V(2).Info("Comparing with a Job that cannot be rendered", "box", klog.KObj(old), "err", err)
 		return nil
@@ -45,17 +45,19 @@ func runWarnings(ctx context.Context, box, old *model.ModelBox, of string) []str
 	return []string{timed(box, "replace", name, warn.RunsAgain)}
 }
 
-// isSameJob is modelboxrender.IsSameJob for internal boxes.
-func isSameJob(box, other *model.ModelBox) (bool, error) {
-	served, err := boxview.V1(box)
-	if err != nil {
-		return false, err
+// haveSameJob returns whether a change from one of the boxes to the other does not run the Job again.
+func haveSameJob(box, other *model.ModelBox) (bool, error) {
+	var hashes [2]string
+	for i, box := range []*model.ModelBox{box, other} {
+		served, err := boxview.V1(box)
+		if err != nil {
+			return false, err
+		}
+		if hashes[i], err = modelboxrender.JobTemplateHash(served); err != nil {
+			return false, err
+		}
 	}
-	servedOther, err := boxview.V1(other)
-	if err != nil {
-		return false, err
-	}
-	return modelboxrender.IsSameJob(served, servedOther)
+	return hashes[0] == hashes[1], nil
 }
 
 func restartedAt(box *model.ModelBox) string {

@@ -85,6 +85,10 @@ type ModelBoxStatusApplyConfiguration struct {
 	//
 	// Example: {phase: InProgress, podsHash: 6fd9e0c1b5a94d2f, resizedReplicas: 2}
 	Resize *ModelBoxResizeStatusApplyConfiguration `json:"resize,omitempty"`
+	// job is the result of the Job, for workload "Job". It is there as soon as the Job that the box asks for has succeeded or failed.
+	//
+	// Example: {templateHash: 4a6e5111d7162ae7, phase: Succeeded}
+	Job *ModelBoxJobStatusApplyConfiguration `json:"job,omitempty"`
 	// conditions are Ready, Available, Progressing and Applied; Stalled while it is True.
 	//
 	// Example: [{type: Ready, status: "False", reason: Progressing, message: "3 of 4 pods are available"}]
@@ -238,6 +242,14 @@ func (b *ModelBoxStatusApplyConfiguration) WithRollout(value *ModelBoxRolloutSta
 // If called multiple times, the Resize field is set to the value of the last call.
 func (b *ModelBoxStatusApplyConfiguration) WithResize(value *ModelBoxResizeStatusApplyConfiguration) *ModelBoxStatusApplyConfiguration {
 	b.Resize = value
+	return b
+}
+
+// WithJob sets the Job field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Job field is set to the value of the last call.
+func (b *ModelBoxStatusApplyConfiguration) WithJob(value *ModelBoxJobStatusApplyConfiguration) *ModelBoxStatusApplyConfiguration {
+	b.Job = value
 	return b
 }
 
