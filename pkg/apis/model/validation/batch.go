@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/validate"
 )
 
 const (
@@ -51,29 +52,20 @@ func validateBatch(box *model.ModelBox, path *field.Path) field.ErrorList {
 	if !spec.Workload.RunsToCompletion() {
 		return errs
 	}
-	for _, unused := range []struct {
-		field string
-		isSet bool
-	}{
-		{"replicas", spec.Replicas != nil},
-		{"rollingUpdate", spec.RollingUpdate != nil},
-		{"minReadySeconds", spec.MinReadySeconds != nil},
-		{"progressDeadlineSeconds", spec.ProgressDeadlineSeconds != nil},
-		{"revisionHistoryLimit", spec.RevisionHistoryLimit != nil},
-		{"resize", spec.Resize != nil},
-		{"rollout", spec.Rollout != nil},
-		{"before", spec.Before != nil},
-		{"after", spec.After != nil},
-		{"autoscaling", spec.Autoscaling != nil},
-		{"disruptionBudget", spec.DisruptionBudget != nil},
-	} {
+	return append(errs, validate.Forbidden(mustNotUseWith(spec.Workload), path, []validate.Field{
+		{Name: "replicas", Set: spec.Replicas != nil},
+		{Name: "rollingUpdate", Set: spec.RollingUpdate != nil},
+		{Name: "minReadySeconds", Set: spec.MinReadySeconds != nil},
+		{Name: "progressDeadlineSeconds", Set: spec.ProgressDeadlineSeconds != nil},
+		{Name: "revisionHistoryLimit", Set: spec.RevisionHistoryLimit != nil},
+		{Name: "resize", Set: spec.Resize != nil},
 		// A box with before or after has a rollout by default.
-		isDefault := unused.field == "rollout" && (spec.Before != nil || spec.After != nil)
-		if unused.isSet && !isDefault {
-			errs = append(errs, field.Forbidden(path.Child(unused.field), mustNotUseWith(spec.Workload)))
-		}
-	}
-	return errs
+		{Name: "rollout", Set: spec.Rollout != nil && spec.Before == nil && spec.After == nil},
+		{Name: "before", Set: spec.Before != nil},
+		{Name: "after", Set: spec.After != nil},
+		{Name: "autoscaling", Set: spec.Autoscaling != nil},
+		{Name: "disruptionBudget", Set: spec.DisruptionBudget != nil},
+	})...)
 }
 
 // validateIndexedJob has the rules of Kubernetes for Jobs of completion mode Indexed. Each of their pods has the name of the Job and its

@@ -11,16 +11,14 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -55,21 +53,14 @@ func (r *Runner) RunRestarted(ctx context.Context, box *modelv1.ModelBox, cached
 	if last, _ := r.created.Get(apply.KeyOf(box)); last == job.Name {
 		return nil
 	}
-	jobs := r.kubeClient.BatchV1().Jobs(box.Namespace)
-	_, err = timeout.Request(ctx, func(ctx context.Context) (*batchv1.Job, error) {
-		return jobs.Create(ctx, job, metav1.CreateOptions{FieldManager: render.FieldManager})
-	})
-	if apierrors.IsAlreadyExists(err) {
-		live, getErr := timeout.Request(ctx, func(ctx context.Context) (*batchv1.Job, error) { return jobs.Get(ctx, job.Name, metav1.GetOptions{}) })
-		if getErr == nil && metav1.IsControlledBy(live, cronJob) {
-			r.created.Set(apply.KeyOf(box), job.Name)
-			return nil
-		}
-	}
+	isNew, err := kinds.CreateJob(ctx, r.kubeClient, job, cronJob)
 	if err != nil {
-		return fmt.Errorf("creating Job %s: %w", job.Name, err)
+		return err
 	}
 	r.created.Set(apply.KeyOf(box), job.Name)
+	if !isNew {
+		return nil
+	}
 	r.Eventf(box, job, corev1.EventTypeNormal, "CreatedJob", "Create", "Created Job %s, because the box was restarted", job.Name)
 	klog.FromContext(ctx).V(2).Info("Created a Job", "job", klog.KObj(job))
 	return nil

@@ -4,11 +4,13 @@
 package kinds
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -20,6 +22,8 @@ import (
 	modelboxapply "github.com/sharelinuxs/modelbox-apiserver/pkg/apply/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/reconciler"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 // jobKind returns the Jobs of boxes whose workload is a Job as a kind of children.
@@ -152,4 +156,22 @@ func JobCondition(job *batchv1.Job, conditionType batchv1.JobConditionType) *bat
 // JobAttempts words how many of the attempts of a Job have failed.
 func JobAttempts(job *batchv1.Job) string {
 	return fmt.Sprintf("%d of %s failed", job.Status.Failed, Count(ptr.Deref(job.Spec.BackoffLimit, 0)+1, "attempt", "attempts"))
+}
+
+// CreateJob creates a Job. It returns false if the owner already controls a Job of the name.
+func CreateJob(ctx context.Context, client kubernetes.Interface, job *batchv1.Job, owner metav1.Object) (isNew bool, err error) {
+	jobs := client.BatchV1().Jobs(job.Namespace)
+	_, err = timeout.Request(ctx, func(ctx context.Context) (*batchv1.Job, error) {
+		return jobs.Create(ctx, job, metav1.CreateOptions{FieldManager: render.FieldManager})
+	})
+	if apierrors.IsAlreadyExists(err) {
+		live, getErr := timeout.Request(ctx, func(ctx context.Context) (*batchv1.Job, error) { return jobs.Get(ctx, job.Name, metav1.GetOptions{}) })
+		if getErr == nil && metav1.IsControlledBy(live, owner) {
+			return false, nil
+		}
+	}
+	if err != nil {
+		return false, fmt.Errorf("creating Job %s: %w", job.Name, err)
+	}
+	return true, nil
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/timeout"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -109,18 +108,9 @@ func (r *Reconciler) jobOf(box *modelv1.ModelBox, name string) *batchv1.Job {
 }
 
 func (r *Reconciler) createJob(ctx context.Context, box *modelv1.ModelBox, job *batchv1.Job) error {
-	jobs := r.kubeClient.BatchV1().Jobs(box.Namespace)
-	_, err := timeout.Request(ctx, func(ctx context.Context) (*batchv1.Job, error) {
-		return jobs.Create(ctx, job, metav1.CreateOptions{FieldManager: render.FieldManager})
-	})
-	if apierrors.IsAlreadyExists(err) {
-		live, getErr := timeout.Request(ctx, func(ctx context.Context) (*batchv1.Job, error) { return jobs.Get(ctx, job.Name, metav1.GetOptions{}) })
-		if getErr == nil && metav1.IsControlledBy(live, box) {
-			return nil // The cache will show it.
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("creating Job %s: %w", job.Name, err)
+	isNew, err := kinds.CreateJob(ctx, r.kubeClient, job, box)
+	if err != nil || !isNew { // The cache will show it.
+		return err
 	}
 	r.Eventf(box, job, corev1.EventTypeNormal, "CreatedJob", "Create", "Created Job %s", job.Name)
 	klog.FromContext(ctx).V(2).Info("Created a Job", "job", klog.KObj(job))
