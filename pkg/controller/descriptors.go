@@ -66,11 +66,12 @@ func NewDescriptors() map[string]*Descriptor {
 }
 
 func newModelBoxController(c *Context) (Controller, error) {
-	routes, err := kinds.NewRouteInformer(c.GatewayClient)
+	routes, err := kinds.NewRouteInformers(c.GatewayClient)
 	if err != nil {
 		return nil, err
 	}
-	c.Informers.AddOptional(routes)
+	c.Informers.AddOptional(routes.HTTPRoutes)
+	c.Informers.AddOptional(routes.GRPCRoutes)
 	var metrics rollouts.Prometheus // A nil client in it would not be nil.
 	if config := c.Configuration.ModelBoxController.Prometheus; config.URL != "" {
 		if metrics, err = prometheus.NewClient(config); err != nil {

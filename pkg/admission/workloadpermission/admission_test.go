@@ -143,6 +143,8 @@ func TestValidate(t *testing.T) {
 		{"an update beside an Ingress", nil, newBox(t, ingress), newBox(t, ingress+", replicas: 2"), nil, ""},
 		{"a route needs HTTPRoutes", []string{createIngresses}, nil, newBox(t, "ports: [{port: 80}], route: {parentRefs: [{name: public}]}"), []string{createHTTPRoutes},
 			"spec.route" + noMore + `create resource "httproutes" in API group "gateway.networking.k8s.io" in the namespace "default"`},
+		{"a GRPCRoute needs GRPCRoutes", []string{createHTTPRoutes}, nil, newBox(t, "ports: [{port: 80}], grpcRoute: {parentRefs: [{name: public}]}"), []string{createGRPCRoutes},
+			"spec.grpcRoute" + noMore + `create resource "grpcroutes" in API group "gateway.networking.k8s.io" in the namespace "default"`},
 		{"a box that asks to adopt and gets an Ingress", []string{createIngresses}, newBox(t, "ports: [{port: 80}]", adopting), newBox(t, ingress, adopting),
 			[]string{"jane: update ingresses.networking.k8s.io/web in default", "jane: delete ingresses.networking.k8s.io/web in default", createIngresses},
 			adoptedPath + noMore + `update resource "ingresses" named "web" in API group "networking.k8s.io" in the namespace "default"; ` +

@@ -81,6 +81,7 @@ const (
 	deleteConfigMap    = "jane: delete configmaps./web-a in default"
 	createIngresses    = "jane: create ingresses.networking.k8s.io/ in default"
 	createHTTPRoutes   = "jane: create httproutes.gateway.networking.k8s.io/ in default"
+	createGRPCRoutes   = "jane: create grpcroutes.gateway.networking.k8s.io/ in default"
 	createClaims       = "jane: create persistentvolumeclaims./ in default"
 	updateClaim        = "jane: update persistentvolumeclaims./web-a in default"
 	deleteClaim        = "jane: delete persistentvolumeclaims./web-a in default"

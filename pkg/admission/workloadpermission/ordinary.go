@@ -82,6 +82,7 @@ var ordinarySpec = object(fields{
 	"storage":                 storage.needs(toClaim),
 	"ingress":                 rule{}.needs(toLeadIn),
 	"route":                   rule{}.needs(toRoute),
+	"grpcRoute":               rule{}.needs(toRouteGRPC),
 	"autoscaling":             rule{}.needs(toAutoscale),
 	"disruptionBudget":        rule{}.needs(toLimitDisruption),
 	"networkPolicy":           rule{}.needs(toLimitTraffic),

@@ -24,6 +24,7 @@ var (
 	claims     = childkinds.PersistentVolumeClaim.GroupVersionResource()
 	ingresses  = childkinds.Ingress.GroupVersionResource()
 	httpRoutes = childkinds.HTTPRoute.GroupVersionResource()
+	grpcRoutes = childkinds.GRPCRoute.GroupVersionResource()
 
 	autoscalers       = childkinds.HorizontalPodAutoscaler.GroupVersionResource()
 	disruptionBudgets = childkinds.PodDisruptionBudget.GroupVersionResource()
@@ -85,6 +86,7 @@ var (
 	toClaim     = []permission{{verb: "create", resource: workloads}, {verb: "create", resource: claims}}
 	toLeadIn    = []permission{{verb: "create", resource: ingresses}}
 	toRoute     = []permission{{verb: "create", resource: httpRoutes}}
+	toRouteGRPC = []permission{{verb: "create", resource: grpcRoutes}}
 
 	toAutoscale       = []permission{{verb: "create", resource: autoscalers}}
 	toLimitDisruption = []permission{{verb: "create", resource: disruptionBudgets}}

@@ -110,6 +110,9 @@ func adoptions(box *modelv1.ModelBox) []privilege {
 	if box.Spec.Route != nil {
 		adopted = append(adopted, privilege{path, httpRoutes.Resource, toAdopt(httpRoutes, box.Name)})
 	}
+	if box.Spec.GRPCRoute != nil {
+		adopted = append(adopted, privilege{path, grpcRoutes.Resource, toAdopt(grpcRoutes, box.Name)})
+	}
 	if box.Spec.Autoscaling != nil {
 		adopted = append(adopted, privilege{path, autoscalers.Resource, toAdopt(autoscalers, box.Name)})
 	}

@@ -57,6 +57,7 @@ func TestPrivilegesOf(t *testing.T) {
 		{"volumes: [{name: a, ephemeral: {volumeClaimTemplate: {spec: {}}}}]", []string{"spec.volumes[0].ephemeral"}},
 		{"storage: [{name: a, mountPath: /a, size: 1Gi}, {name: b, mountPath: /b, size: 1Gi}]", []string{"spec.storage"}},
 		{"ports: [{port: 80}], ingress: {}, route: {parentRefs: [{name: public}]}", []string{"spec.ingress", "spec.route"}},
+		{"ports: [{port: 80}], grpcRoute: {parentRefs: [{name: public}]}", []string{"spec.grpcRoute"}},
 		{"volumes: [{name: a, csi: {driver: d}}]", []string{"spec.volumes[0].csi"}},
 		{"containers: [{name: a, image: b, env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}}}]}]",
 			[]string{"spec.containers[0].env[0].valueFrom.secretKeyRef"}},

@@ -13,6 +13,7 @@ type ModelBoxIgnoreDrift struct {
 	Service                 []string
 	Ingress                 []string
 	HTTPRoute               []string
+	GRPCRoute               []string
 	HorizontalPodAutoscaler []string
 	PodDisruptionBudget     []string
 	NetworkPolicy           []string

@@ -181,6 +181,7 @@ type ModelBoxSpec struct {
 	Storage                 []ModelBoxStorage
 	Ingress                 *ModelBoxIngress
 	Route                   *ModelBoxRoute
+	GRPCRoute               *ModelBoxGRPCRoute
 	Autoscaling             *ModelBoxAutoscaling
 	DisruptionBudget        *ModelBoxDisruptionBudget
 	NetworkPolicy           *ModelBoxNetworkPolicy

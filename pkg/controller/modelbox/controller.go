@@ -97,8 +97,8 @@ type ControllerParameters struct {
 	Autoscalers autoscalinginformers.HorizontalPodAutoscalerInformer
 	// HostCluster knows which fields of children the cluster knows. Nil: it is taken to know all.
 	HostCluster *hostcluster.Cluster
-	// Routes is the informer that NewRouteInformer returns.
-	Routes *informers.Optional
+	// Routes are the informers that kinds.NewRouteInformers returns.
+	Routes *kinds.RouteInformers
 	// MountFailures are the events about pods that cannot have a volume.
 	MountFailures eventsinformers.EventInformer
 	// CreationFailures are the events about workloads that cannot create pods.

@@ -43,7 +43,7 @@ type testController struct {
 	cluster   *fixture.Cluster
 	gateway   *gatewayfake.Clientset
 	informers *informers.Factories
-	routes    *informers.Optional
+	routes    *kinds.RouteInformers
 	boxCache  cache.Indexer
 	events    chan string
 	// prometheus is the Prometheus of the next controller, nil for none.
@@ -89,10 +89,11 @@ func (f *testController) newController(t testing.TB) {
 		f.gateway = gatewayfake.NewClientset()
 	}
 	var err error
-	if f.routes, err = kinds.NewRouteInformer(f.gateway); err != nil {
+	if f.routes, err = kinds.NewRouteInformers(f.gateway); err != nil {
 		t.Fatal(err)
 	}
-	f.informers.AddOptional(f.routes)
+	f.informers.AddOptional(f.routes.HTTPRoutes)
+	f.informers.AddOptional(f.routes.GRPCRoutes)
 	recorder := events.NewFakeRecorder(100)
 	controller, err := New(ControllerParameters{
 		ModelClient:      f.boxes,

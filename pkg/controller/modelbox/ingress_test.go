@@ -126,8 +126,14 @@ func TestReadyWithAnIngressAndARoute(t *testing.T) {
 	}
 	route := func(parents ...gatewayv1.RouteParentStatus) func(*status.Observation) {
 		return func(observed *status.Observation) {
-			observed.Route = &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
-			observed.Route.Status.Parents = parents
+			observed.HTTPRoute = &gatewayv1.HTTPRoute{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
+			observed.HTTPRoute.Status.Parents = parents
+		}
+	}
+	grpcRoute := func(parents ...gatewayv1.RouteParentStatus) func(*status.Observation) {
+		return func(observed *status.Observation) {
+			observed.GRPCRoute = &gatewayv1.GRPCRoute{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
+			observed.GRPCRoute.Status.Parents = parents
 		}
 	}
 	parent := func(condition gatewayv1.RouteConditionType, status metav1.ConditionStatus, generation int64) gatewayv1.RouteParentStatus {
@@ -154,6 +160,9 @@ func TestReadyWithAnIngressAndARoute(t *testing.T) {
 		{"a route whose Service is not taken", route(parent(gatewayv1.RouteConditionResolvedRefs, metav1.ConditionFalse, 2)),
 			"RouteNotAccepted: Gateway public: ResolvedRefs is False: NotAllowedByListeners: no listener takes it"},
 		{"a route that was not accepted before it changed", route(parent(gatewayv1.RouteConditionAccepted, metav1.ConditionFalse, 1)), "Ready: " + available},
+		{"a GRPCRoute that no Gateway has seen", grpcRoute(), "Ready: " + available + "; no Gateway has accepted the GRPCRoute"},
+		{"a GRPCRoute that is not accepted", grpcRoute(parent(gatewayv1.RouteConditionAccepted, metav1.ConditionFalse, 2)),
+			"RouteNotAccepted: Gateway public: Accepted is False: NotAllowedByListeners: no listener takes it"},
 		{"a route with another condition", route(parent("PartiallyInvalid", metav1.ConditionFalse, 2)), "Ready: " + available},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func awaitRoute(n *framework.Namespace, client gatewayclient.Interface, name, ho
 	return route
 }
 
-// TestRouteOfABox is the only test that defines the kind, which the cluster does not serve by default.
+// TestRouteOfABox is the only test of this package that defines the kind, which the cluster does not serve by default.
 func TestRouteOfABox(t *testing.T) {
 	t.Parallel()
 	n := framework.NewNamespace(t)

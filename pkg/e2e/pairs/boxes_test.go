@@ -106,7 +106,9 @@ func newNamespace(t *testing.T, control *framework.ControlPlane, pairs []*pair) 
 func serveKinds(n *framework.Namespace) {
 	n.T.Helper()
 	n.ServeNetworkAttachments()
-	definition := framework.InModule(n.T, ".", "sigs.k8s.io/gateway-api", "config/crd/standard/gateway.networking.k8s.io_httproutes.yaml")
-	n.Kubectl.Run("create", "--filename="+definition)
-	n.Kubectl.RunAtEnd("delete", "--ignore-not-found", "--filename="+definition)
+	for _, resource := range []string{"httproutes", "grpcroutes"} {
+		definition := framework.InModule(n.T, ".", "sigs.k8s.io/gateway-api", "config/crd/standard/gateway.networking.k8s.io_"+resource+".yaml")
+		n.Kubectl.Run("create", "--filename="+definition)
+		n.Kubectl.RunAtEnd("delete", "--ignore-not-found", "--filename="+definition)
+	}
 }

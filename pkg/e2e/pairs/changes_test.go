@@ -136,6 +136,9 @@ var changes = []change{
 	{"route that goes", deployment, withRoute("a.example.com"), nothing, kept},
 	{"route of other rules", deployment, withRoute("a.example.com"), both(withRoute("a.example.com"), withRouteRules), kept},
 	{"route in place of an ingress", deployment, framework.WithIngress("", "a.example.com"), withRoute("a.example.com"), kept},
+	{"GRPCRoute that comes", deployment, nothing, withGRPCRoute("a.example.com"), kept},
+	{"GRPCRoute that goes", deployment, withGRPCRoute("a.example.com"), nothing, kept},
+	{"GRPCRoute of other rules", deployment, withGRPCRoute("a.example.com"), both(withGRPCRoute("a.example.com"), withGRPCRouteRules), kept},
 	{"autoscaling that comes", deployment, withCPU, both(withCPU, withAutoscaling(3)), kept},
 	{"autoscaling that goes", deployment, both(withCPU, withAutoscaling(3)), withCPU, kept},
 	{"autoscaling to more", statefulSet, both(withCPU, withAutoscaling(3)), both(withCPU, withAutoscaling(4)), kept},
@@ -208,6 +211,16 @@ func withRoute(host string) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) {
 		spec.Route = &modelv1.ModelBoxRoute{ParentRefs: []modelv1.RouteParentReference{{Name: "public"}}, Hosts: []string{host}}
 	}
+}
+
+func withGRPCRoute(host string) func(*modelv1.ModelBoxSpec) {
+	return func(spec *modelv1.ModelBoxSpec) {
+		spec.GRPCRoute = &modelv1.ModelBoxGRPCRoute{ParentRefs: []modelv1.RouteParentReference{{Name: "public"}}, Hosts: []string{host}}
+	}
+}
+
+func withGRPCRouteRules(spec *modelv1.ModelBoxSpec) {
+	spec.GRPCRoute.Rules = []modelv1.GRPCRouteRule{{Matches: []modelv1.GRPCRouteMatch{{Method: &modelv1.GRPCMethodMatch{Service: "shop.Cart"}}}}}
 }
 
 func withFurtherPath(spec *modelv1.ModelBoxSpec) {

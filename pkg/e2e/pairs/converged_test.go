@@ -30,6 +30,7 @@ var childResources = []schema.GroupVersionResource{
 	claims,
 	{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses"},
 	{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "httproutes"},
+	{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "grpcroutes"},
 	{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"},
 	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"},
 	{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},

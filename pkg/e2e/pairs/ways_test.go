@@ -77,7 +77,7 @@ var ways = []boxWay{
 	}, isOfNewOnes: true, keepsChildren: true},
 	{name: "while workloads are denied", prepare: deny("deployments", "statefulsets", "daemonsets"), change: changeInVain},
 	{name: "while all but workloads is denied", change: changeInVain,
-		prepare: deny("services", "configmaps", "persistentvolumeclaims", "ingresses", "httproutes", "horizontalpodautoscalers", "poddisruptionbudgets", "networkpolicies")},
+		prepare: deny("services", "configmaps", "persistentvolumeclaims", "ingresses", "httproutes", "grpcroutes", "horizontalpodautoscalers", "poddisruptionbudgets", "networkpolicies")},
 	{name: "while deletions of pods and claims are denied", prepare: deny("pods", "persistentvolumeclaims"), change: changeInVain},
 	{name: "denied and taken back", prepare: deny("*"), change: func(p *pair) {
 		changeInVain(p)

@@ -19,6 +19,12 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=model.github.com, Version=v1
+	case v1.SchemeGroupVersion.WithKind("GRPCMethodMatch"):
+		return &modelv1.GRPCMethodMatchApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("GRPCRouteMatch"):
+		return &modelv1.GRPCRouteMatchApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("GRPCRouteRule"):
+		return &modelv1.GRPCRouteRuleApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBox"):
 		return &modelv1.ModelBoxApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxAutoscaling"):
@@ -31,6 +37,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &modelv1.ModelBoxDisruptionBudgetApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxFailedRevision"):
 		return &modelv1.ModelBoxFailedRevisionApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("ModelBoxGRPCRoute"):
+		return &modelv1.ModelBoxGRPCRouteApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxIgnoreDrift"):
 		return &modelv1.ModelBoxIgnoreDriftApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ModelBoxIngress"):

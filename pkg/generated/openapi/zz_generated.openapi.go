@@ -26,6 +26,9 @@ import (
 
 func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 	return map[string]common.OpenAPIDefinition{
+		v1.GRPCMethodMatch{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_GRPCMethodMatch(ref),
+		v1.GRPCRouteMatch{}.OpenAPIModelName():                              schema_pkg_apis_model_v1_GRPCRouteMatch(ref),
+		v1.GRPCRouteRule{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_GRPCRouteRule(ref),
 		v1.ModelBox{}.OpenAPIModelName():                                    schema_pkg_apis_model_v1_ModelBox(ref),
 		v1.ModelBoxAbort{}.OpenAPIModelName():                               schema_pkg_apis_model_v1_ModelBoxAbort(ref),
 		v1.ModelBoxAbortStatus{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxAbortStatus(ref),
@@ -43,6 +46,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1.ModelBoxFailedRevision{}.OpenAPIModelName():                      schema_pkg_apis_model_v1_ModelBoxFailedRevision(ref),
 		v1.ModelBoxFieldChange{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxFieldChange(ref),
 		v1.ModelBoxFieldDiff{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxFieldDiff(ref),
+		v1.ModelBoxGRPCRoute{}.OpenAPIModelName():                           schema_pkg_apis_model_v1_ModelBoxGRPCRoute(ref),
 		v1.ModelBoxHistory{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxHistory(ref),
 		v1.ModelBoxIgnoreDrift{}.OpenAPIModelName():                         schema_pkg_apis_model_v1_ModelBoxIgnoreDrift(ref),
 		v1.ModelBoxIngress{}.OpenAPIModelName():                             schema_pkg_apis_model_v1_ModelBoxIngress(ref),
@@ -492,6 +496,135 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		runtime.Unknown{}.OpenAPIModelName():                                schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
 		intstr.IntOrString{}.OpenAPIModelName():                             schema_apimachinery_pkg_util_intstr_IntOrString(ref),
 		version.Info{}.OpenAPIModelName():                                   schema_k8sio_apimachinery_pkg_version_Info(ref),
+	}
+}
+
+func schema_pkg_apis_model_v1_GRPCMethodMatch(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "GRPCMethodMatch is a gRPC service, a method, or both.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"service": {
+						SchemaProps: spec.SchemaProps{
+							Description: "service is the full name of the gRPC service. Defaults to none, which means any service.\n\nExample: shop.Cart",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"method": {
+						SchemaProps: spec.SchemaProps{
+							Description: "method is the name of the method. Defaults to none, which means any method.\n\nExample: Checkout",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Description: "type is \"Exact\", or \"RegularExpression\" with the syntax of the Gateway. Defaults to \"Exact\".\n\nExample: RegularExpression",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
+func schema_pkg_apis_model_v1_GRPCRouteMatch(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "GRPCRouteMatch has the conditions that a request must meet.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"method": {
+						SchemaProps: spec.SchemaProps{
+							Description: "method is the gRPC service and method of the requests. Defaults to any.\n\nExample: {service: shop.Cart, method: Checkout}",
+							Ref:         ref(v1.GRPCMethodMatch{}.OpenAPIModelName()),
+						},
+					},
+					"headers": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-map-keys": []interface{}{
+									"name",
+								},
+								"x-kubernetes-list-type": "map",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "headers are headers that the requests must have. Defaults to none.\n\nExample: [{name: x-version, value: beta}]",
+							MaxItems:    ptr.To[int64](16),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.RouteValueMatch{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.GRPCMethodMatch{}.OpenAPIModelName(), v1.RouteValueMatch{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_model_v1_GRPCRouteRule(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "GRPCRouteRule is a rule of a GRPCRoute. Requests that match it go to the Service of the box.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"matches": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "matches are the requests of the rule: those that meet all conditions of at least one element. Defaults to all requests.\n\nExample: [{method: {service: shop.Cart}}, {headers: [{name: x-version, value: beta}]}]",
+							MaxItems:    ptr.To[int64](64),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.GRPCRouteMatch{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"port": {
+						SchemaProps: spec.SchemaProps{
+							Description: "port is the number or the name of one of spec.ports with protocol TCP. Defaults to the first such port. The default is not stored.\n\nExample: grpc",
+							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
+						},
+					},
+					"requestHeaderModifier": {
+						SchemaProps: spec.SchemaProps{
+							Description: "requestHeaderModifier changes the headers of requests before the pods get them. Defaults to none.\n\nExample: {set: [{name: x-tenant, value: example}], remove: [x-debug]}",
+							Ref:         ref(v1.RouteHeaderModifier{}.OpenAPIModelName()),
+						},
+					},
+					"responseHeaderModifier": {
+						SchemaProps: spec.SchemaProps{
+							Description: "responseHeaderModifier changes the headers of responses before clients get them. Defaults to none.\n\nExample: {remove: [x-debug]}",
+							Ref:         ref(v1.RouteHeaderModifier{}.OpenAPIModelName()),
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			v1.GRPCRouteMatch{}.OpenAPIModelName(), v1.RouteHeaderModifier{}.OpenAPIModelName(), intstr.IntOrString{}.OpenAPIModelName()},
 	}
 }
 
@@ -1550,6 +1683,86 @@ func schema_pkg_apis_model_v1_ModelBoxFieldDiff(ref common.ReferenceCallback) co
 	}
 }
 
+func schema_pkg_apis_model_v1_ModelBoxGRPCRoute(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ModelBoxGRPCRoute is the GRPCRoute of a box, which routes gRPC from Gateways to the Service of the box.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"parentRefs": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "parentRefs are the Gateways, or other objects, that the route is attached to. Required.\n\nExample: [{name: public, namespace: gateways}]",
+							MaxItems:    ptr.To[int64](32),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.RouteParentReference{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"hosts": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "hosts are the DNS names that clients request, in lower case. The first label may be \"*\". Defaults to none, which means the hosts of the Gateways.\n\nExample: [greeter.example.com]",
+							MaxItems:    ptr.To[int64](16),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"port": {
+						SchemaProps: spec.SchemaProps{
+							Description: "port is the number or the name of one of spec.ports with protocol TCP. A route with rules cannot have this field. Defaults to the first such port. The default is not stored.\n\nExample: grpc",
+							Ref:         ref(intstr.IntOrString{}.OpenAPIModelName()),
+						},
+					},
+					"rules": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "rules are the rules of the GRPCRoute, as in gateway.networking.k8s.io/v1. Defaults to one rule, which sends all requests to port.\n\nExample: [{matches: [{method: {service: shop.Cart}}], port: grpc}]",
+							MaxItems:    ptr.To[int64](16),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1.GRPCRouteRule{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"parentRefs"},
+			},
+		},
+		Dependencies: []string{
+			v1.GRPCRouteRule{}.OpenAPIModelName(), v1.RouteParentReference{}.OpenAPIModelName(), intstr.IntOrString{}.OpenAPIModelName()},
+	}
+}
+
 func schema_pkg_apis_model_v1_ModelBoxHistory(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -1759,6 +1972,26 @@ func schema_pkg_apis_model_v1_ModelBoxIgnoreDrift(ref common.ReferenceCallback) 
 						},
 						SchemaProps: spec.SchemaProps{
 							Description: "httpRoute are fields of the HTTPRoute. Defaults to none.\n\nExample: [\"spec.hostnames\"]",
+							MaxItems:    ptr.To[int64](64),
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"grpcRoute": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "set",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "grpcRoute are fields of the GRPCRoute. Defaults to none.\n\nExample: [\"spec.hostnames\"]",
 							MaxItems:    ptr.To[int64](64),
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
@@ -3433,7 +3666,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutStatus(ref common.ReferenceCallback
 					},
 					"weight": {
 						SchemaProps: spec.SchemaProps{
-							Description: "weight is the percentage of the traffic that the new revision really gets: without spec.route, its share of the available pods. It is not there while the rollout is not in steps.\n\nExample: 25",
+							Description: "weight is the percentage of the traffic that the new revision really gets: without a route, its share of the available pods. It is not there while the rollout is not in steps.\n\nExample: 25",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -3515,7 +3748,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutStep(ref common.ReferenceCallback) 
 				Properties: map[string]spec.Schema{
 					"weight": {
 						SchemaProps: spec.SchemaProps{
-							Description: "weight is the percentage of the traffic that the new revision gets in this step: exact with spec.route, otherwise as near as the number of pods allows. From 1 to 100, and not less than the weight of the step before. Required for the type \"Canary\", and not allowed for \"BlueGreen\".\n\nExample: 25",
+							Description: "weight is the percentage of the traffic that the new revision gets in this step: exact with a route, otherwise as near as the number of pods allows. From 1 to 100, and not less than the weight of the step before. Required for the type \"Canary\", and not allowed for \"BlueGreen\".\n\nExample: 25",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -3558,7 +3791,7 @@ func schema_pkg_apis_model_v1_ModelBoxRolloutTraffic(ref common.ReferenceCallbac
 					},
 					"weight": {
 						SchemaProps: spec.SchemaProps{
-							Description: "weight is the percentage of the traffic that spec.route leads to the candidate.\n\nExample: 25",
+							Description: "weight is the percentage of the traffic that the route leads to the candidate.\n\nExample: 25",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -4325,6 +4558,12 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 							Ref:         ref(v1.ModelBoxRoute{}.OpenAPIModelName()),
 						},
 					},
+					"grpcRoute": {
+						SchemaProps: spec.SchemaProps{
+							Description: "grpcRoute routes gRPC from a Gateway to the Service: a GRPCRoute of gateway.networking.k8s.io with the name of the box, which has ports. If the cluster does not serve that kind, the box is not Applied. Defaults to none.\n\nExample: {parentRefs: [{name: public, namespace: gateways}], hosts: [greeter.example.com]}",
+							Ref:         ref(v1.ModelBoxGRPCRoute{}.OpenAPIModelName()),
+						},
+					},
 					"autoscaling": {
 						SchemaProps: spec.SchemaProps{
 							Description: "autoscaling adapts the number of pods to their load: a HorizontalPodAutoscaler of the name of the box that scales the box. replicas is then the number to start with: an update of the box that has another one does not count, unless it stops the box or starts it again. Not of a DaemonSet. Defaults to none.\n\nExample: {maxReplicas: 10, cpu: 70}",
@@ -4418,7 +4657,7 @@ func schema_pkg_apis_model_v1_ModelBoxSpec(ref common.ReferenceCallback) common.
 			},
 		},
 		Dependencies: []string{
-			v1.ModelBoxAutoscaling{}.OpenAPIModelName(), v1.ModelBoxConfig{}.OpenAPIModelName(), v1.ModelBoxCronJobSpec{}.OpenAPIModelName(), v1.ModelBoxDisruptionBudget{}.OpenAPIModelName(), v1.ModelBoxIgnoreDrift{}.OpenAPIModelName(), v1.ModelBoxIngress{}.OpenAPIModelName(), v1.ModelBoxJob{}.OpenAPIModelName(), v1.ModelBoxJobSpec{}.OpenAPIModelName(), v1.ModelBoxNetworkPolicy{}.OpenAPIModelName(), v1.ModelBoxResize{}.OpenAPIModelName(), v1.ModelBoxRollout{}.OpenAPIModelName(), v1.ModelBoxRoute{}.OpenAPIModelName(), v1.ModelBoxService{}.OpenAPIModelName(), v1.ModelBoxStorage{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
+			v1.ModelBoxAutoscaling{}.OpenAPIModelName(), v1.ModelBoxConfig{}.OpenAPIModelName(), v1.ModelBoxCronJobSpec{}.OpenAPIModelName(), v1.ModelBoxDisruptionBudget{}.OpenAPIModelName(), v1.ModelBoxGRPCRoute{}.OpenAPIModelName(), v1.ModelBoxIgnoreDrift{}.OpenAPIModelName(), v1.ModelBoxIngress{}.OpenAPIModelName(), v1.ModelBoxJob{}.OpenAPIModelName(), v1.ModelBoxJobSpec{}.OpenAPIModelName(), v1.ModelBoxNetworkPolicy{}.OpenAPIModelName(), v1.ModelBoxResize{}.OpenAPIModelName(), v1.ModelBoxRollout{}.OpenAPIModelName(), v1.ModelBoxRoute{}.OpenAPIModelName(), v1.ModelBoxService{}.OpenAPIModelName(), v1.ModelBoxStorage{}.OpenAPIModelName(), v1.RollingUpdate{}.OpenAPIModelName(), corev1.Container{}.OpenAPIModelName(), corev1.EnvFromSource{}.OpenAPIModelName(), corev1.EnvVar{}.OpenAPIModelName(), corev1.LocalObjectReference{}.OpenAPIModelName(), corev1.PodTemplateSpec{}.OpenAPIModelName(), corev1.Probe{}.OpenAPIModelName(), corev1.ResourceRequirements{}.OpenAPIModelName(), corev1.ServicePort{}.OpenAPIModelName(), corev1.Volume{}.OpenAPIModelName(), corev1.VolumeMount{}.OpenAPIModelName()},
 	}
 }
 

@@ -66,6 +66,9 @@ func childrenOf(recorded *modelv1.ModelBox, scaling Scaling, plan rolloutPlan) (
 	if box.Spec.Route != nil {
 		configurations = append(configurations, httpRoute(box, plan.candidateWeight()))
 	}
+	if box.Spec.GRPCRoute != nil {
+		configurations = append(configurations, grpcRoute(box, plan.candidateWeight()))
+	}
 	if box.Spec.Autoscaling != nil {
 		autoscaler, err := autoscaler(box)
 		if err != nil {

@@ -36,9 +36,22 @@ func ingressBeside(now *modelv1.ModelBoxSpec, ports []corev1.ServicePort) *model
 	return ingress
 }
 
-// routeBeside is like ingressBeside, for the HTTPRoute.
-func routeBeside(now *modelv1.ModelBoxSpec, ports []corev1.ServicePort) *modelv1.ModelBoxRoute {
+// httpRouteBeside is like ingressBeside, for the HTTPRoute.
+func httpRouteBeside(now *modelv1.ModelBoxSpec, ports []corev1.ServicePort) *modelv1.ModelBoxRoute {
 	route := now.Route.DeepCopy()
+	if route == nil {
+		return nil
+	}
+	route.Port = portBeside(now, route.Port, ports)
+	for i := range route.Rules {
+		route.Rules[i].Port = portBeside(now, route.Rules[i].Port, ports)
+	}
+	return route
+}
+
+// grpcRouteBeside is like ingressBeside, for the GRPCRoute.
+func grpcRouteBeside(now *modelv1.ModelBoxSpec, ports []corev1.ServicePort) *modelv1.ModelBoxGRPCRoute {
+	route := now.GRPCRoute.DeepCopy()
 	if route == nil {
 		return nil
 	}

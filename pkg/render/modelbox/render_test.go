@@ -200,6 +200,7 @@ func TestHashChangesWithTheSpec(t *testing.T) {
 		}, deploymentOnly},
 		{"Ingress", "an Ingress", func(s *modelv1.ModelBoxSpec) { s.Ingress = &modelv1.ModelBoxIngress{} }, neither},
 		{"Route", "an HTTPRoute", func(s *modelv1.ModelBoxSpec) { s.Route = &modelv1.ModelBoxRoute{} }, neither},
+		{"GRPCRoute", "a GRPCRoute", func(s *modelv1.ModelBoxSpec) { s.GRPCRoute = &modelv1.ModelBoxGRPCRoute{} }, neither},
 		{"Autoscaling", "an autoscaler", func(s *modelv1.ModelBoxSpec) {
 			s.Autoscaling = &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To[int32](1), MaxReplicas: 5, CPU: ptr.To[int32](70)}
 		}, neither},

@@ -290,7 +290,7 @@ func rolledBackTo(box, stable *modelv1.ModelBox) (*modelv1.ModelBox, error) {
 	spec.ServiceType, spec.Service = now.ServiceType, now.Service
 	ofPods, err := stablePorts(now.Ports, stable.Spec.Ports)
 	for _, spec.Ports = range [][]corev1.ServicePort{now.Ports, ofPods} {
-		spec.Ingress, spec.Route = ingressBeside(now, spec.Ports), routeBeside(now, spec.Ports)
+		spec.Ingress, spec.Route, spec.GRPCRoute = ingressBeside(now, spec.Ports), httpRouteBeside(now, spec.Ports), grpcRouteBeside(now, spec.Ports)
 		rolledBack.Spec = spec
 		if is, err := PodsHash(&rolledBack); err == nil && is == hash {
 			return &rolledBack, nil

@@ -20,7 +20,7 @@ var (
 	// ofBox are the fields of a box that a rollback leaves as they are, because no pod has anything of them.
 	ofBox = []string{
 		"Before", "After", "Job", "CronJob", "Replicas", "Strategy", "RollingUpdate", "MinReadySeconds", "ProgressDeadlineSeconds", "Rollout",
-		"Autoscaling", "PodManagementPolicy", "RevisionHistoryLimit", "RestartOn", "Resize", "DisruptionBudget", "NetworkPolicy", "IgnoreDrift", "Paused", "ServiceType", "Service", "Ingress", "Route",
+		"Autoscaling", "PodManagementPolicy", "RevisionHistoryLimit", "RestartOn", "Resize", "DisruptionBudget", "NetworkPolicy", "IgnoreDrift", "Paused", "ServiceType", "Service", "Ingress", "Route", "GRPCRoute",
 	}
 	// ofPods are those that it takes from before. Of storage there are the sizes of now, and of ports what no pod has anything of.
 	ofPods = []string{
@@ -39,7 +39,7 @@ func TestRolledBackBoxHasThePodsOfBefore(t *testing.T) {
 		Job: &modelv1.ModelBoxJobSpec{}, CronJob: &modelv1.ModelBoxCronJobSpec{}, Resize: &modelv1.ModelBoxResize{}, Autoscaling: &modelv1.ModelBoxAutoscaling{}, DisruptionBudget: &modelv1.ModelBoxDisruptionBudget{}, NetworkPolicy: &modelv1.ModelBoxNetworkPolicy{},
 		Before: &modelv1.ModelBoxJob{}, After: &modelv1.ModelBoxJob{}, IgnoreDrift: &modelv1.ModelBoxIgnoreDrift{}, Paused: true, Labels: map[string]string{"a": "b"},
 		ServiceType: modelv1.ServiceTypeNodePort, Service: &modelv1.ModelBoxService{}, Ingress: &modelv1.ModelBoxIngress{},
-		Route: &modelv1.ModelBoxRoute{}, Ports: slices.Clone(stable.Spec.Ports),
+		Route: &modelv1.ModelBoxRoute{}, GRPCRoute: &modelv1.ModelBoxGRPCRoute{}, Ports: slices.Clone(stable.Spec.Ports),
 	}
 	box.Spec.Ports[0].TargetPort.IntVal = 9999
 	rolledBack, err := rolledBackTo(box, stable)
@@ -114,20 +114,25 @@ func TestExposureOfARolledBackBox(t *testing.T) {
 	admin, number, http := ptr.To(intstr.FromString("admin")), ptr.To(intstr.FromInt32(9090)), ptr.To(intstr.FromString("http"))
 	box.Spec.Ingress = &modelv1.ModelBoxIngress{Path: "/", Port: admin, Paths: []modelv1.ModelBoxIngressPath{{Path: "/a", Port: number}, {Path: "/b"}, {Path: "/c", Port: http}}}
 	box.Spec.Route = &modelv1.ModelBoxRoute{Rules: []modelv1.RouteRule{{Port: admin}, {Port: number}, {}, {Port: http}}}
+	box.Spec.GRPCRoute = &modelv1.ModelBoxGRPCRoute{Rules: []modelv1.GRPCRouteRule{{Port: admin}, {Port: number}, {}, {Port: http}}}
 
 	rolledBack, err := rolledBackTo(box, stable)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []int32{9090, 9090, 80, 80}
-	var ofIngress, ofRoute []int32
+	var ofIngress, ofRoute, ofGRPCRoute []int32
 	for _, path := range ingress(rolledBack).Spec.Rules[0].HTTP.Paths {
 		ofIngress = append(ofIngress, *path.Backend.Service.Port.Number)
 	}
 	for _, rule := range httpRoute(rolledBack, 0).Spec.Rules {
 		ofRoute = append(ofRoute, *rule.BackendRefs[0].Port)
 	}
-	if diff := cmp.Diff(map[string][]int32{"ingress": want, "route": want}, map[string][]int32{"ingress": ofIngress, "route": ofRoute}); diff != "" {
+	for _, rule := range grpcRoute(rolledBack, 0).Spec.Rules {
+		ofGRPCRoute = append(ofGRPCRoute, *rule.BackendRefs[0].Port)
+	}
+	got := map[string][]int32{"ingress": ofIngress, "route": ofRoute, "grpcRoute": ofGRPCRoute}
+	if diff := cmp.Diff(map[string][]int32{"ingress": want, "route": want, "grpcRoute": want}, got); diff != "" {
 		t.Errorf("ports, -want +got:\n%s", diff)
 	}
 

@@ -5,6 +5,7 @@ package modelbox
 
 import (
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	applygatewayv1 "sigs.k8s.io/gateway-api/applyconfiguration/apis/v1"
 
@@ -39,7 +40,10 @@ func httpRouteRule(box *modelv1.ModelBox, rule *modelv1.RouteRule, candidateWeig
 	if rule.RequestRedirect != nil {
 		return applied
 	}
-	return applied.WithBackendRefs(backends(box, rule, candidateWeight)...)
+	for _, backend := range backends(box, rule.Port, candidateWeight) {
+		applied.WithBackendRefs(&applygatewayv1.HTTPBackendRefApplyConfiguration{BackendRefApplyConfiguration: *backend})
+	}
+	return applied
 }
 
 func routeMatch(match *modelv1.RouteMatch) *applygatewayv1.HTTPRouteMatchApplyConfiguration {
@@ -147,21 +151,21 @@ func routeTimeouts(timeouts *modelv1.RouteTimeouts) *applygatewayv1.HTTPRouteTim
 	return applied
 }
 
-// backends are the Services that get the requests of a rule.
-func backends(box *modelv1.ModelBox, rule *modelv1.RouteRule, candidateWeight int32) []*applygatewayv1.HTTPBackendRefApplyConfiguration {
-	port := httpPort(box, rule.Port)
+// backends are the Services that get the requests of a rule with the port.
+func backends(box *modelv1.ModelBox, wanted *intstr.IntOrString, candidateWeight int32) []*applygatewayv1.BackendRefApplyConfiguration {
+	port := httpPort(box, wanted)
 	if candidateWeight == 0 {
-		return []*applygatewayv1.HTTPBackendRefApplyConfiguration{backend(box.Name, port, 1)}
+		return []*applygatewayv1.BackendRefApplyConfiguration{backend(box.Name, port, 1)}
 	}
-	return []*applygatewayv1.HTTPBackendRefApplyConfiguration{
+	return []*applygatewayv1.BackendRefApplyConfiguration{
 		backend(box.Name, port, 100-candidateWeight),
 		backend(helper.CandidateName(box.Name), port, candidateWeight),
 	}
 }
 
 // backend is a Service that gets its share of the sum of all weights.
-func backend(service string, port, weight int32) *applygatewayv1.HTTPBackendRefApplyConfiguration {
-	return applygatewayv1.HTTPBackendRef().
+func backend(service string, port, weight int32) *applygatewayv1.BackendRefApplyConfiguration {
+	return applygatewayv1.BackendRef().
 		WithKind("Service").
 		WithName(gatewayv1.ObjectName(service)).
 		WithPort(port).

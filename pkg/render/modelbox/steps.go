@@ -50,7 +50,7 @@ func SplitsTraffic(box *modelv1.ModelBox) bool {
 	if box.Spec.Workload != modelv1.WorkloadDeployment || len(box.Spec.Ports) == 0 {
 		return false
 	}
-	return IsBlueGreen(box) || box.Spec.Route != nil
+	return IsBlueGreen(box) || box.Spec.IsRouted()
 }
 
 // IsBlueGreen returns whether the rollouts of the box have the type BlueGreen.

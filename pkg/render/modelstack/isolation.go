@@ -31,7 +31,7 @@ func (r *Renderer) isolate(component *modelv1.ModelStackComponent, spec *modelv1
 	ingress := []networkingv1.NetworkPolicyIngressRule{{From: pods}}
 	ports := policyPorts(spec.Ports)
 	switch dependants := r.dependants[component.Name]; {
-	case helper.IsExposed(spec.Ports, spec.ServiceType, spec.Ingress != nil || spec.Route != nil):
+	case helper.IsExposed(spec.Ports, spec.ServiceType, spec.Ingress != nil || spec.IsRouted()):
 		ingress = append(ingress, networkingv1.NetworkPolicyIngressRule{Ports: ports})
 	case len(dependants) > 0 && len(ports) > 0: // A rule without ports would be about all ports.
 		ingress = append(ingress, networkingv1.NetworkPolicyIngressRule{From: peersOf(dependants), Ports: ports})

@@ -49,6 +49,7 @@ func TestPathsCoverTheirFieldsAndWhatIsBelow(t *testing.T) {
 			[]fieldpath.Path{pathOf("spec", "template", "spec", "containers", keyed("name", "app"), "resources", "limits", "nvidia.com/gpu")},
 			[]fieldpath.Path{pathOf("spec", "template", "spec", "containers", keyed("name", "app"), "resources", "limits", "cpu")}},
 		{"HTTPRoute", "spec.hostnames", []fieldpath.Path{pathOf("spec", "hostnames")}, nil},
+		{"GRPCRoute", "spec.hostnames", []fieldpath.Path{pathOf("spec", "hostnames")}, nil},
 		{"HorizontalPodAutoscaler", "spec.maxReplicas", []fieldpath.Path{pathOf("spec", "maxReplicas")}, nil},
 		{"PodDisruptionBudget", "spec.minAvailable", []fieldpath.Path{pathOf("spec", "minAvailable")}, nil},
 		{"Ingress", "spec.tls", []fieldpath.Path{pathOf("spec", "tls")}, nil},

@@ -90,6 +90,10 @@ var (
 		GroupVersionKind: gatewayv1.SchemeGroupVersion.WithKind("HTTPRoute"), Resource: "httproutes",
 		Type: reflect.TypeFor[gatewayv1.HTTPRoute](), IgnoreDrift: "httpRoute", IsOptional: true, Recovery: None,
 	}
+	GRPCRoute = Kind{
+		GroupVersionKind: gatewayv1.SchemeGroupVersion.WithKind("GRPCRoute"), Resource: "grpcroutes",
+		Type: reflect.TypeFor[gatewayv1.GRPCRoute](), IgnoreDrift: "grpcRoute", IsOptional: true, Recovery: None,
+	}
 	HorizontalPodAutoscaler = Kind{
 		GroupVersionKind: autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"), Resource: "horizontalpodautoscalers",
 		Type: reflect.TypeFor[autoscalingv2.HorizontalPodAutoscaler](), IgnoreDrift: "horizontalPodAutoscaler", Recovery: ProvesBox,
@@ -107,8 +111,8 @@ var (
 // All returns the table.
 func All() []Kind {
 	return []Kind{
-		Deployment, StatefulSet, DaemonSet, Job, CronJob, Service, ConfigMap, PersistentVolumeClaim, Ingress, HTTPRoute, HorizontalPodAutoscaler,
-		PodDisruptionBudget, NetworkPolicy,
+		Deployment, StatefulSet, DaemonSet, Job, CronJob, Service, ConfigMap, PersistentVolumeClaim, Ingress, HTTPRoute, GRPCRoute,
+		HorizontalPodAutoscaler, PodDisruptionBudget, NetworkPolicy,
 	}
 }
 

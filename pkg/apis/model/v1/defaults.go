@@ -198,6 +198,11 @@ func setExposureDefaults(spec *ModelBoxSpec) {
 	if route := spec.Route; route != nil {
 		setRouteDefaults(route)
 	}
+	if route := spec.GRPCRoute; route != nil {
+		for i := range route.Rules {
+			setGRPCRouteRuleDefaults(&route.Rules[i])
+		}
+	}
 }
 
 // setRouteDefaults removes the default path from a route with rules, which cannot have both. So a patch can add rules to a stored
@@ -224,6 +229,16 @@ func setRouteRuleDefaults(rule *RouteRule) {
 	}
 	if redirect := rule.RequestRedirect; redirect != nil && redirect.StatusCode == nil {
 		redirect.StatusCode = ptr.To[int32](http.StatusFound)
+	}
+}
+
+func setGRPCRouteRuleDefaults(rule *GRPCRouteRule) {
+	for i := range rule.Matches {
+		match := &rule.Matches[i]
+		if match.Method != nil && match.Method.Type == "" {
+			match.Method.Type = RouteValueMatchExact
+		}
+		setValueMatchDefaults(match.Headers)
 	}
 }
 

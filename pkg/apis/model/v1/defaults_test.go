@@ -75,6 +75,12 @@ func TestDefaults(t *testing.T) {
 					QueryParams: []modelv1.RouteValueMatch{{Name: "c", Value: "d", Type: modelv1.RouteValueMatchExact}}}},
 				RequestRedirect: &modelv1.RouteRequestRedirect{Scheme: "https", StatusCode: ptr.To[int32](302)}}}}
 		}},
+		{"rules of a GRPCRoute have the defaults of their matches", spec{GRPCRoute: &modelv1.ModelBoxGRPCRoute{Rules: []modelv1.GRPCRouteRule{
+			{}, {Matches: []modelv1.GRPCRouteMatch{{}, {Method: &modelv1.GRPCMethodMatch{Service: "shop.Cart"}, Headers: []modelv1.RouteValueMatch{{Name: "a", Value: "b"}}}}}}}}, func(s *spec) {
+			s.GRPCRoute = &modelv1.ModelBoxGRPCRoute{Rules: []modelv1.GRPCRouteRule{{}, {Matches: []modelv1.GRPCRouteMatch{{}, {
+				Method:  &modelv1.GRPCMethodMatch{Service: "shop.Cart", Type: modelv1.RouteValueMatchExact},
+				Headers: []modelv1.RouteValueMatch{{Name: "a", Value: "b", Type: modelv1.RouteValueMatchExact}}}}}}}
+		}},
 		{"the default path of a route goes when rules come", spec{Route: &modelv1.ModelBoxRoute{Path: "/", PathType: networkingv1.PathTypePrefix, Rules: []modelv1.RouteRule{{}}}}, func(s *spec) {
 			s.Route = &modelv1.ModelBoxRoute{Rules: []modelv1.RouteRule{{}}}
 		}},

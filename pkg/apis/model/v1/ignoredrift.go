@@ -88,6 +88,16 @@ type ModelBoxIgnoreDrift struct {
 	// +k8s:validation:maxItems=64
 	HTTPRoute []string `json:"httpRoute,omitempty" protobuf:"bytes,6,rep,name=httpRoute"`
 
+	// grpcRoute are fields of the GRPCRoute. Defaults to none.
+	//
+	// Example: ["spec.hostnames"]
+	// +optional
+	// +listType=set
+	// +k8s:optional
+	// +k8s:listType=set
+	// +k8s:validation:maxItems=64
+	GRPCRoute []string `json:"grpcRoute,omitempty" protobuf:"bytes,12,rep,name=grpcRoute"`
+
 	// horizontalPodAutoscaler are fields of the HorizontalPodAutoscaler. Defaults to none.
 	//
 	// Example: ["spec.maxReplicas"]

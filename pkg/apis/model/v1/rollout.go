@@ -47,7 +47,7 @@ const MaxRolloutSteps = 20
 
 // ModelBoxRolloutStep is a step of a rollout.
 type ModelBoxRolloutStep struct {
-	// weight is the percentage of the traffic that the new revision gets in this step: exact with spec.route, otherwise as near
+	// weight is the percentage of the traffic that the new revision gets in this step: exact with a route, otherwise as near
 	// as the number of pods allows. From 1 to 100, and not less than the weight of the step before. Required for the type
 	// "Canary", and not allowed for "BlueGreen".
 	//
@@ -294,7 +294,7 @@ type ModelBoxRolloutStatus struct {
 	// +k8s:opaqueType
 	Step *int32 `json:"step,omitempty" protobuf:"varint,8,opt,name=step"`
 
-	// weight is the percentage of the traffic that the new revision really gets: without spec.route, its share of the available pods.
+	// weight is the percentage of the traffic that the new revision really gets: without a route, its share of the available pods.
 	// It is not there while the rollout is not in steps.
 	//
 	// Example: 25
@@ -441,7 +441,7 @@ type ModelBoxRolloutTraffic struct {
 	// +optional
 	StableHash string `json:"stableHash,omitempty" protobuf:"bytes,2,opt,name=stableHash"`
 
-	// weight is the percentage of the traffic that spec.route leads to the candidate.
+	// weight is the percentage of the traffic that the route leads to the candidate.
 	//
 	// Example: 25
 	// +optional

@@ -623,6 +623,14 @@ type ModelBoxSpec struct {
 	// +k8s:optional
 	Route *ModelBoxRoute `json:"route,omitempty" protobuf:"bytes,35,opt,name=route"`
 
+	// grpcRoute routes gRPC from a Gateway to the Service: a GRPCRoute of gateway.networking.k8s.io with the name of the box, which
+	// has ports. If the cluster does not serve that kind, the box is not Applied. Defaults to none.
+	//
+	// Example: {parentRefs: [{name: public, namespace: gateways}], hosts: [greeter.example.com]}
+	// +optional
+	// +k8s:optional
+	GRPCRoute *ModelBoxGRPCRoute `json:"grpcRoute,omitempty" protobuf:"bytes,51,opt,name=grpcRoute"`
+
 	// autoscaling adapts the number of pods to their load: a HorizontalPodAutoscaler of the name of the box that scales the
 	// box. replicas is then the number to start with: an update of the box that has another one does not count, unless it
 	// stops the box or starts it again. Not of a DaemonSet. Defaults to none.

@@ -9,6 +9,21 @@
 package v1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in GRPCMethodMatch) OpenAPIModelName() string {
+	return "com.github.model.v1.GRPCMethodMatch"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in GRPCRouteMatch) OpenAPIModelName() string {
+	return "com.github.model.v1.GRPCRouteMatch"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in GRPCRouteRule) OpenAPIModelName() string {
+	return "com.github.model.v1.GRPCRouteRule"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBox) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBox"
 }
@@ -91,6 +106,11 @@ func (in ModelBoxFieldChange) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ModelBoxFieldDiff) OpenAPIModelName() string {
 	return "com.github.model.v1.ModelBoxFieldDiff"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ModelBoxGRPCRoute) OpenAPIModelName() string {
+	return "com.github.model.v1.ModelBoxGRPCRoute"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

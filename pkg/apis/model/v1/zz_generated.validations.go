@@ -285,6 +285,174 @@ func Validate_DefaultProbesPolicy(
 	return errs
 }
 
+// Validate_GRPCRouteMatch validates an instance of GRPCRouteMatch according
+// to declarative validation rules in the API schema.
+func Validate_GRPCRouteMatch(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *GRPCRouteMatch) (errs field.ErrorList) {
+
+	{ // field GRPCRouteMatch.Method
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *GRPCMethodMatch,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *GRPCRouteMatch) *GRPCMethodMatch {
+				return oldObj.Method
+			})
+		errs = append(errs, fn(fldPath.Child("method"), obj.Method, oldVal, oldObj != nil)...)
+	}
+
+	{ // field GRPCRouteMatch.Headers
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []RouteValueMatch,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *GRPCRouteMatch) []RouteValueMatch {
+				return oldObj.Headers
+			})
+		errs = append(errs, fn(fldPath.Child("headers"), obj.Headers, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
+// Validate_GRPCRouteRule validates an instance of GRPCRouteRule according
+// to declarative validation rules in the API schema.
+func Validate_GRPCRouteRule(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *GRPCRouteRule) (errs field.ErrorList) {
+
+	{ // field GRPCRouteRule.Matches
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []GRPCRouteMatch,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_GRPCRouteMatch); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *GRPCRouteRule) []GRPCRouteMatch {
+				return oldObj.Matches
+			})
+		errs = append(errs, fn(fldPath.Child("matches"), obj.Matches, oldVal, oldObj != nil)...)
+	}
+
+	// field GRPCRouteRule.Port has no validation
+
+	{ // field GRPCRouteRule.RequestHeaderModifier
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RouteHeaderModifier,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_RouteHeaderModifier(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *GRPCRouteRule) *RouteHeaderModifier {
+				return oldObj.RequestHeaderModifier
+			})
+		errs = append(errs, fn(fldPath.Child("requestHeaderModifier"), obj.RequestHeaderModifier, oldVal, oldObj != nil)...)
+	}
+
+	{ // field GRPCRouteRule.ResponseHeaderModifier
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *RouteHeaderModifier,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_RouteHeaderModifier(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *GRPCRouteRule) *RouteHeaderModifier {
+				return oldObj.ResponseHeaderModifier
+			})
+		errs = append(errs, fn(fldPath.Child("responseHeaderModifier"), obj.ResponseHeaderModifier, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 var symbolsForJobCompletionMode = sets.New(JobIndexed, JobNonIndexed)
 
 // Validate_JobCompletionMode validates an instance of JobCompletionMode according
@@ -910,6 +1078,114 @@ func Validate_ModelBoxDebugStatus(
 	return errs
 }
 
+// Validate_ModelBoxGRPCRoute validates an instance of ModelBoxGRPCRoute according
+// to declarative validation rules in the API schema.
+func Validate_ModelBoxGRPCRoute(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ModelBoxGRPCRoute) (errs field.ErrorList) {
+
+	{ // field ModelBoxGRPCRoute.ParentRefs
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []RouteParentReference,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_RouteParentReference); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxGRPCRoute) []RouteParentReference {
+				return oldObj.ParentRefs
+			})
+		errs = append(errs, fn(fldPath.Child("parentRefs"), obj.ParentRefs, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxGRPCRoute.Hosts
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with set semantics require unique values
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj, validate.DirectEqual); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxGRPCRoute) []string {
+				return oldObj.Hosts
+			})
+		errs = append(errs, fn(fldPath.Child("hosts"), obj.Hosts, oldVal, oldObj != nil)...)
+	}
+
+	// field ModelBoxGRPCRoute.Port has no validation
+
+	{ // field ModelBoxGRPCRoute.Rules
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []GRPCRouteRule,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// iterate the list and call the type's validation function
+			if e := validate.EachValSliceVal(ctx, op, fldPath, obj, oldObj, nil, nil, Validate_GRPCRouteRule); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxGRPCRoute) []GRPCRouteRule {
+				return oldObj.Rules
+			})
+		errs = append(errs, fn(fldPath.Child("rules"), obj.Rules, oldVal, oldObj != nil)...)
+	}
+
+	return errs
+}
+
 // Validate_ModelBoxIgnoreDrift validates an instance of ModelBoxIgnoreDrift according
 // to declarative validation rules in the API schema.
 func Validate_ModelBoxIgnoreDrift(
@@ -1170,6 +1446,38 @@ func Validate_ModelBoxIgnoreDrift(
 				return oldObj.HTTPRoute
 			})
 		errs = append(errs, fn(fldPath.Child("httpRoute"), obj.HTTPRoute, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxIgnoreDrift.GRPCRoute
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj []string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalSlice(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// lists with set semantics require unique values
+			if e := validate.ValSliceUnique(ctx, op, fldPath, obj, oldObj, validate.DirectEqual); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxIgnoreDrift) []string {
+				return oldObj.GRPCRoute
+			})
+		errs = append(errs, fn(fldPath.Child("grpcRoute"), obj.GRPCRoute, oldVal, oldObj != nil)...)
 	}
 
 	{ // field ModelBoxIgnoreDrift.HorizontalPodAutoscaler
@@ -3093,6 +3401,36 @@ func Validate_ModelBoxSpec(
 				return oldObj.Route
 			})
 		errs = append(errs, fn(fldPath.Child("route"), obj.Route, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ModelBoxSpec.GRPCRoute
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ModelBoxGRPCRoute,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ModelBoxGRPCRoute(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ModelBoxSpec) *ModelBoxGRPCRoute {
+				return oldObj.GRPCRoute
+			})
+		errs = append(errs, fn(fldPath.Child("grpcRoute"), obj.GRPCRoute, oldVal, oldObj != nil)...)
 	}
 
 	// field ModelBoxSpec.Autoscaling has no validation

@@ -18,10 +18,11 @@ import (
 
 // validateAutoscaling validates the autoscaler of a box. ValidateUtilization validates the requests of the pods.
 func validateAutoscaling(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
-	autoscaling, path := spec.Autoscaling, path.Child("autoscaling")
+	autoscaling := spec.Autoscaling
 	if autoscaling == nil {
 		return nil
 	}
+	path = path.Child("autoscaling")
 	if spec.Workload == model.WorkloadDaemonSet {
 		return field.ErrorList{field.Forbidden(path, MustNotUseReplicasWithDaemonSet)}
 	}

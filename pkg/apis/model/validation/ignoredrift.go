@@ -23,10 +23,11 @@ var wholeFields = []string{"spec", "spec.template", "spec.template.metadata", "s
 // validateIgnoreDrift requires paths of fields that children have. A child must still belong to its box if other field managers own
 // these fields.
 func validateIgnoreDrift(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
-	ignored, path := spec.IgnoreDrift, path.Child("ignoreDrift")
+	ignored := spec.IgnoreDrift
 	if ignored == nil {
 		return nil
 	}
+	path = path.Child("ignoreDrift")
 	var errs field.ErrorList
 	for _, kind := range childkinds.All() {
 		if kind.IgnoreDrift == "" {

@@ -26,7 +26,7 @@ func TestIgnoreDrift(t *testing.T) {
 		{"a label of a Service is accepted", ofService("metadata.labels.team"), nil},
 		{"fields of each kind are accepted", ignore(model.ModelBoxIgnoreDrift{
 			StatefulSet: []string{"spec.replicas"}, DaemonSet: []string{"spec.minReadySeconds"}, Ingress: []string{"spec.tls"},
-			HTTPRoute: []string{"spec.hostnames"}, HorizontalPodAutoscaler: []string{"spec.maxReplicas"}, PodDisruptionBudget: []string{"spec.minAvailable"},
+			HTTPRoute: []string{"spec.hostnames"}, GRPCRoute: []string{"spec.hostnames"}, HorizontalPodAutoscaler: []string{"spec.maxReplicas"}, PodDisruptionBudget: []string{"spec.minAvailable"},
 		}), nil},
 		{"it has a path", ofDeployment(""), []string{deployment}},
 		{"a path is there once", ofDeployment("spec.replicas", "spec.replicas"), []string{"Duplicate value: spec.ignoreDrift.deployment[1]"}},

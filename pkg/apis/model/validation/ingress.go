@@ -16,10 +16,11 @@ import (
 
 // validateIngress validates the Ingress of a box.
 func validateIngress(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorList {
-	ingress, path := spec.Ingress, specPath.Child("ingress")
+	ingress := spec.Ingress
 	if ingress == nil {
 		return nil
 	}
+	path := specPath.Child("ingress")
 	errs := append(validateHasHTTPPort(spec, path, specPath), validateHTTPPort(spec, ingress.Port, path.Child("port"))...)
 	for i, host := range validate.Each(ingress.Hosts, &errs) {
 		errs = append(errs, corevalidation.ValidateIngressHost(host, path.Child("hosts").Index(i))...)

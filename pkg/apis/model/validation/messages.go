@@ -58,6 +58,7 @@ const (
 	mustNotUseWithRules          = "may not be specified together with rules: specify it in a rule"
 	mustNotUseWithRedirect       = "may not be specified together with requestRedirect: the pods do not get the requests"
 	mustHaveOnePrefix            = "may only be specified if the rule has exactly one match, with pathType 'Prefix'"
+	mustMatchServiceOrMethod     = "must have service, method or both"
 	mustModifyHeader             = "must have at least one of set, add and remove"
 	mustRedirectElsewhere        = "must have at least one of scheme, hostname, path and port: a redirect to the same URL never ends"
 	mustBeRedirectCode           = "must be 301, 302, 303, 307 or 308"

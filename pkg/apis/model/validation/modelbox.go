@@ -151,6 +151,7 @@ func validateSpec(ctx context.Context, box *model.ModelBox, path *field.Path) fi
 		func() field.ErrorList { return validateStorage(spec, path) },
 		func() field.ErrorList { return validateIngress(spec, path) },
 		func() field.ErrorList { return validateRoute(spec, path) },
+		func() field.ErrorList { return validateGRPCRoute(spec, path) },
 		func() field.ErrorList { return validateAutoscaling(spec, path) },
 		func() field.ErrorList { return validateDisruptionBudget(spec, path) },
 		func() field.ErrorList { return validateNetworkPolicy(spec.NetworkPolicy, path.Child("networkPolicy")) },

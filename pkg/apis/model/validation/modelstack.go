@@ -307,7 +307,7 @@ func forEachCandidateName(component *model.ModelStackComponent, path *field.Path
 		return
 	}
 	found(childName{"Deployment", name}, path)
-	if len(box.Ports) > 0 && (*box.Rollout.Type == model.RolloutBlueGreen || box.Route != nil) {
+	if len(box.Ports) > 0 && (*box.Rollout.Type == model.RolloutBlueGreen || box.IsRouted()) {
 		found(childName{"Service", name}, path)
 	}
 }

@@ -33,14 +33,15 @@ var (
 
 // validateRoute validates the HTTPRoute of a box as the schema of gateway.networking.k8s.io/v1 does.
 func validateRoute(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorList {
-	route, path := spec.Route, specPath.Child("route")
+	route := spec.Route
 	if route == nil {
 		return nil
 	}
+	path := specPath.Child("route")
 	return slices.Concat(
 		validateParentRefs(route.ParentRefs, path.Child("parentRefs")),
 		validateRouteHosts(route.Hosts, path.Child("hosts")),
-		validateRouteRules(spec, specPath),
+		validateRouteRules(spec, path, specPath),
 	)
 }
 

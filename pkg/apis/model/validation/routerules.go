@@ -47,9 +47,9 @@ var (
 	timeoutPattern    = regexp.MustCompile("^" + routeTimeoutFormat + "$")
 )
 
-// validateRouteRules validates the rules of a route, or without rules the fields that describe its only rule.
-func validateRouteRules(spec *model.ModelBoxSpec, specPath *field.Path) field.ErrorList {
-	route, path := spec.Route, specPath.Child("route")
+// validateRouteRules validates the rules of the route at path, or without rules the fields that describe its only rule.
+func validateRouteRules(spec *model.ModelBoxSpec, path, specPath *field.Path) field.ErrorList {
+	route := spec.Route
 	if len(route.Rules) == 0 {
 		return slices.Concat(
 			validateHasHTTPPort(spec, path, specPath),

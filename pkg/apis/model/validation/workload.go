@@ -57,10 +57,11 @@ func validateGoverningServiceUpdate(spec, old *model.ModelBoxSpec, path *field.P
 
 // validateDisruptionBudget requires one of the limits of a PodDisruptionBudget, for which Kubernetes can count the pods.
 func validateDisruptionBudget(spec *model.ModelBoxSpec, path *field.Path) field.ErrorList {
-	budget, path := spec.DisruptionBudget, path.Child("disruptionBudget")
+	budget := spec.DisruptionBudget
 	if budget == nil {
 		return nil
 	}
+	path = path.Child("disruptionBudget")
 	limit := func(value *intstr.IntOrString, path *field.Path) field.ErrorList {
 		_, errs := validatePodsOrShare(*value, path)
 		return errs

@@ -67,6 +67,9 @@ const (
 	// RolloutInProgress is why pods are not resized in place.
 	RolloutInProgress = "a rollout is in progress"
 
+	// HostOfBothRoutes is about a host of an HTTPRoute and a GRPCRoute that have the same parent.
+	HostOfBothRoutes = "spec.route has the same host and the same parent: a listener of a Gateway accepts only one of the two routes"
+
 	// OtherTargetPorts is why the pods of a box are not replaced in the steps of its rollout.
 	OtherTargetPorts = "the target ports change, and one Service routes to the pods of both revisions"
 )

@@ -12,7 +12,6 @@ import (
 	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/informers"
 )
 
 // Sources are the clients that write the children of boxes, and the informers that cache them.
@@ -21,8 +20,8 @@ type Sources struct {
 	GatewayClient gatewayclient.Interface
 	// Children caches the children of every kind that is in the API of Kubernetes.
 	Children kubeinformers.SharedInformerFactory
-	// Routes is the informer that NewRouteInformer returns.
-	Routes *informers.Optional
+	// Routes are the informers that NewRouteInformers returns.
+	Routes *RouteInformers
 	// Pods caches the pods of boxes.
 	Pods cache.Indexer
 }
@@ -48,7 +47,8 @@ func New(s Sources) []*children.Kind {
 	return slices.Concat([]*children.Kind{configMaps, claims, policies}, workloads, []*children.Kind{
 		serviceKind(s.KubeClient, s.Children.Core().V1().Services().Informer()),
 		ingressKind(s.KubeClient, s.Children.Networking().V1().Ingresses().Informer()),
-		routeKind(s.GatewayClient, s.Routes),
+		httpRouteKind(s.GatewayClient, s.Routes.HTTPRoutes),
+		grpcRouteKind(s.GatewayClient, s.Routes.GRPCRoutes),
 		autoscalerKind(s.KubeClient, s.Children.Autoscaling().V2().HorizontalPodAutoscalers().Informer()),
 		disruptionBudgetKind(s.KubeClient, s.Children.Policy().V1().PodDisruptionBudgets().Informer()),
 	})

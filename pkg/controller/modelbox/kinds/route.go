@@ -24,12 +24,32 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
-var httpRoutes = childkinds.HTTPRoute.GroupResource()
+// RouteInformers are informers of the routes that this server has made, for the kinds of routes that the cluster serves.
+type RouteInformers struct {
+	HTTPRoutes, GRPCRoutes *informers.Optional
+}
 
-// NewRouteInformer returns an informer of the HTTPRoutes that this server has made, where the cluster serves that kind.
-func NewRouteInformer(client gatewayclient.Interface) (*informers.Optional, error) {
-	routes := client.GatewayV1().HTTPRoutes(metav1.NamespaceAll)
-	return informers.NewOptional(httpRoutes, &cache.ListWatch{
+// NewRouteInformers returns the informers, which are not started.
+func NewRouteInformers(client gatewayclient.Interface) (*RouteInformers, error) {
+	httpRoutes, err := newRouteInformer(childkinds.HTTPRoute, client.GatewayV1().HTTPRoutes(metav1.NamespaceAll), &gatewayv1.HTTPRoute{})
+	if err != nil {
+		return nil, err
+	}
+	grpcRoutes, err := newRouteInformer(childkinds.GRPCRoute, client.GatewayV1().GRPCRoutes(metav1.NamespaceAll), &gatewayv1.GRPCRoute{})
+	if err != nil {
+		return nil, err
+	}
+	return &RouteInformers{httpRoutes, grpcRoutes}, nil
+}
+
+// routeClient lists and watches routes of one kind.
+type routeClient[List runtime.Object] interface {
+	List(context.Context, metav1.ListOptions) (List, error)
+	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
+}
+
+func newRouteInformer[List runtime.Object](kind childkinds.Kind, routes routeClient[List], example runtime.Object) (*informers.Optional, error) {
+	return informers.NewOptional(kind.GroupResource(), &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			options.LabelSelector = managedSelector
 			return routes.List(ctx, options)
@@ -38,13 +58,13 @@ func NewRouteInformer(client gatewayclient.Interface) (*informers.Optional, erro
 			options.LabelSelector = managedSelector
 			return routes.Watch(ctx, options)
 		},
-	}, &gatewayv1.HTTPRoute{}, TrimChild)
+	}, example, TrimChild)
 }
 
 const managedSelector = render.ManagedByLabel + "=" + render.ManagedBy
 
-// routeKind returns the HTTPRoutes of boxes as a kind of children.
-func routeKind(client gatewayclient.Interface, informer *informers.Optional) *children.Kind {
+// httpRouteKind returns the HTTPRoutes of boxes as a kind of children.
+func httpRouteKind(client gatewayclient.Interface, informer *informers.Optional) *children.Kind {
 	kind := children.NewKind(modelboxapply.Kind(childkinds.HTTPRoute), informer,
 		func(namespace string) children.Client[*gatewayv1.HTTPRoute] {
 			return client.GatewayV1().HTTPRoutes(namespace)
@@ -53,23 +73,45 @@ func routeKind(client gatewayclient.Interface, informer *informers.Optional) *ch
 	return kind
 }
 
-// RouteVerdict returns why the box cannot be reached by its HTTPRoute, or a note about the route if the box may be reached. It does
-// not wait for a status of the route: a Gateway that exists only by name never writes one.
-func RouteVerdict(route *gatewayv1.HTTPRoute) (notReady *reconciler.Verdict, note string) {
+// grpcRouteKind returns the GRPCRoutes of boxes as a kind of children.
+func grpcRouteKind(client gatewayclient.Interface, informer *informers.Optional) *children.Kind {
+	kind := children.NewKind(modelboxapply.Kind(childkinds.GRPCRoute), informer,
+		func(namespace string) children.Client[*gatewayv1.GRPCRoute] {
+			return client.GatewayV1().GRPCRoutes(namespace)
+		})
+	kind.IsServed = informer.IsServed
+	return kind
+}
+
+// HTTPRouteVerdict returns why the box cannot be reached by its HTTPRoute, or a note about the route if the box may be reached. It
+// does not wait for a status of the route: a Gateway that exists only by name never writes one.
+func HTTPRouteVerdict(route *gatewayv1.HTTPRoute) (notReady *reconciler.Verdict, note string) {
 	if route == nil {
 		return nil, ""
 	}
-	for i := range route.Status.Parents {
-		parent := &route.Status.Parents[i]
+	return routeVerdict(childkinds.HTTPRoute, route.Generation, route.Status.Parents)
+}
+
+// GRPCRouteVerdict is like HTTPRouteVerdict, for the GRPCRoute.
+func GRPCRouteVerdict(route *gatewayv1.GRPCRoute) (notReady *reconciler.Verdict, note string) {
+	if route == nil {
+		return nil, ""
+	}
+	return routeVerdict(childkinds.GRPCRoute, route.Generation, route.Status.Parents)
+}
+
+func routeVerdict(kind childkinds.Kind, generation int64, parents []gatewayv1.RouteParentStatus) (notReady *reconciler.Verdict, note string) {
+	for i := range parents {
+		parent := &parents[i]
 		for _, condition := range parent.Conditions {
-			if isRefusal(&condition) && condition.ObservedGeneration == route.Generation {
+			if isRefusal(&condition) && condition.ObservedGeneration == generation {
 				return &reconciler.Verdict{Reason: modelv1.ReasonRouteNotAccepted, Message: fmt.Sprintf("%s %s: %s is False: %s: %s",
 					ptr.Deref(parent.ParentRef.Kind, "Gateway"), parent.ParentRef.Name, condition.Type, condition.Reason, condition.Message)}, ""
 			}
 		}
 	}
-	if len(route.Status.Parents) == 0 {
-		return nil, "no Gateway has accepted the HTTPRoute"
+	if len(parents) == 0 {
+		return nil, "no Gateway has accepted the " + kind.Kind
 	}
 	return nil, ""
 }

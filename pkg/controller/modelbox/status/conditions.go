@@ -239,11 +239,15 @@ func exposureVerdict(observed *Observation) (*verdict, []string) {
 	if notReady != nil {
 		return (*verdict)(notReady), nil
 	}
-	notReady, routeNote := kinds.RouteVerdict(observed.Route)
+	notReady, httpRouteNote := kinds.HTTPRouteVerdict(observed.HTTPRoute)
 	if notReady != nil {
 		return (*verdict)(notReady), nil
 	}
-	return nil, []string{ingressNote, routeNote}
+	notReady, grpcRouteNote := kinds.GRPCRouteVerdict(observed.GRPCRoute)
+	if notReady != nil {
+		return (*verdict)(notReady), nil
+	}
+	return nil, []string{ingressNote, httpRouteNote, grpcRouteNote}
 }
 
 // settledReason is the reason of the failure, except for an image that a kubelet tries to pull again. The kubelet has been waiting

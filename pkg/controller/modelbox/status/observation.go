@@ -20,13 +20,14 @@ import (
 
 // Observation is what a reconcile found and did.
 type Observation struct {
-	// workload, service, ingress, route and autoscaler are nil where there is none that belongs to the box.
+	// workload, service, ingress, HTTPRoute, GRPCRoute and autoscaler are nil where there is none that belongs to the box.
 	Workload kinds.Workload
 	// Candidate is the candidate Deployment, nil where there is none.
 	Candidate  kinds.Workload
 	Service    *corev1.Service
 	Ingress    *networkingv1.Ingress
-	Route      *gatewayv1.HTTPRoute
+	HTTPRoute  *gatewayv1.HTTPRoute
+	GRPCRoute  *gatewayv1.GRPCRoute
 	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
 	Pods       []*corev1.Pod
 	// IngressClass is the class of the Ingress.

@@ -26,6 +26,50 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.model.v1.GRPCMethodMatch
+  map:
+    fields:
+    - name: method
+      type:
+        scalar: string
+    - name: service
+      type:
+        scalar: string
+    - name: type
+      type:
+        scalar: string
+- name: com.github.model.v1.GRPCRouteMatch
+  map:
+    fields:
+    - name: headers
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.RouteValueMatch
+          elementRelationship: associative
+          keys:
+          - name
+    - name: method
+      type:
+        namedType: com.github.model.v1.GRPCMethodMatch
+- name: com.github.model.v1.GRPCRouteRule
+  map:
+    fields:
+    - name: matches
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.GRPCRouteMatch
+          elementRelationship: atomic
+    - name: port
+      type:
+        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+    - name: requestHeaderModifier
+      type:
+        namedType: com.github.model.v1.RouteHeaderModifier
+    - name: responseHeaderModifier
+      type:
+        namedType: com.github.model.v1.RouteHeaderModifier
 - name: com.github.model.v1.ModelBoxAutoscaling
   map:
     fields:
@@ -129,6 +173,30 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: ""
+- name: com.github.model.v1.ModelBoxGRPCRoute
+  map:
+    fields:
+    - name: hosts
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: parentRefs
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.RouteParentReference
+          elementRelationship: atomic
+    - name: port
+      type:
+        namedType: io.k8s.apimachinery.pkg.util.intstr.IntOrString
+    - name: rules
+      type:
+        list:
+          elementType:
+            namedType: com.github.model.v1.GRPCRouteRule
+          elementRelationship: atomic
 - name: com.github.model.v1.ModelBoxIgnoreDrift
   map:
     fields:
@@ -145,6 +213,12 @@ var schemaYAML = typed.YAMLObject(`types:
             scalar: string
           elementRelationship: associative
     - name: deployment
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: grpcRoute
       type:
         list:
           elementType:
@@ -751,6 +825,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - name
+    - name: grpcRoute
+      type:
+        namedType: com.github.model.v1.ModelBoxGRPCRoute
     - name: ignoreDrift
       type:
         namedType: com.github.model.v1.ModelBoxIgnoreDrift

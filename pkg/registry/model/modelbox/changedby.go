@@ -47,7 +47,7 @@ func ofPods(spec model.ModelBoxSpec) model.ModelBoxSpec {
 	spec.Strategy, spec.RollingUpdate, spec.MinReadySeconds = "", nil, nil
 	spec.ProgressDeadlineSeconds, spec.Rollout, spec.Before, spec.After = nil, nil, nil, nil
 	spec.PodManagementPolicy, spec.RevisionHistoryLimit, spec.RestartOn, spec.Resize = nil, nil, nil, nil
-	spec.ServiceType, spec.Service, spec.Ingress, spec.Route = "", nil, nil, nil
+	spec.ServiceType, spec.Service, spec.Ingress, spec.Route, spec.GRPCRoute = "", nil, nil, nil, nil
 	spec.Autoscaling, spec.DisruptionBudget, spec.NetworkPolicy, spec.IgnoreDrift = nil, nil, nil, nil
 	return spec
 }

@@ -54,6 +54,27 @@ func expectValidRoute(t *testing.T, box *model.ModelBox, route *gatewayv1.HTTPRo
 	}
 }
 
+func expectValidGRPCRoute(t *testing.T, box *model.ModelBox, route *gatewayv1.GRPCRoute) {
+	t.Helper()
+	if len(route.Spec.ParentRefs) == 0 {
+		t.Error("the GRPCRoute has no parents")
+	}
+	for _, host := range route.Spec.Hostnames {
+		expectValidHost(t, string(host))
+	}
+	if len(route.Spec.Rules) == 0 {
+		t.Error("the GRPCRoute has no rules")
+	}
+	for _, rule := range route.Spec.Rules {
+		if len(rule.BackendRefs) == 0 {
+			t.Error("a rule of the GRPCRoute has no backends")
+		}
+		for _, backend := range rule.BackendRefs {
+			expectPortOfBox(t, box, string(backend.Name), *backend.Port)
+		}
+	}
+}
+
 func expectValidHost(t *testing.T, host string) {
 	t.Helper()
 	if host == "" {

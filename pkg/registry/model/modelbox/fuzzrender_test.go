@@ -135,6 +135,10 @@ func expectValidChild(t *testing.T, box *model.ModelBox, child *unstructured.Uns
 		route := &gatewayv1.HTTPRoute{}
 		toTyped(t, child, route)
 		expectValidRoute(t, box, route)
+	case "GRPCRoute":
+		route := &gatewayv1.GRPCRoute{}
+		toTyped(t, child, route)
+		expectValidGRPCRoute(t, box, route)
 	case "HorizontalPodAutoscaler":
 		autoscaler := &autoscalingv2.HorizontalPodAutoscaler{}
 		toTyped(t, child, autoscaler)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
@@ -17,10 +18,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/warn"
 )
 
-// hostAndPath is a host with a path, which only one Ingress and one HTTPRoute should have.
+// hostAndPath is a host with a path, which only one Ingress, one HTTPRoute and one GRPCRoute should have.
 type hostAndPath struct {
 	host, path string
-	// of is "ingress" with its class, or "route". Controllers of different classes do not see the same Ingresses.
+	// of is "ingress" with its class, "route" or "grpcRoute". Controllers of different classes do not see the same Ingresses.
 	of string
 }
 
@@ -83,6 +84,11 @@ func hostsAndPaths(box *model.ModelBox) map[hostAndPath]*field.Path {
 			add("route", route.Hosts, urlPath, field.NewPath("spec", "route"))
 		}
 	}
+	if route := box.Spec.GRPCRoute; route != nil && len(route.Hosts) > 0 {
+		for urlPath := range grpcRoutePaths(route) {
+			add("grpcRoute", route.Hosts, urlPath, field.NewPath("spec", "grpcRoute"))
+		}
+	}
 	return found
 }
 
@@ -104,6 +110,58 @@ func routePaths(route *model.ModelBoxRoute) sets.Set[string] {
 		}
 	}
 	return paths
+}
+
+// grpcRoutePaths returns the paths of which a GRPCRoute gets all requests: "/" for all services, "/<service>/" for all methods of a
+// service, and "/<service>/<method>", which is the path of a request in HTTP.
+func grpcRoutePaths(route *model.ModelBoxGRPCRoute) sets.Set[string] {
+	paths := sets.New[string]()
+	if len(route.Rules) == 0 {
+		paths.Insert("/")
+	}
+	for i := range route.Rules {
+		rule := &route.Rules[i]
+		if len(rule.Matches) == 0 {
+			paths.Insert("/")
+		}
+		for j := range rule.Matches {
+			match := &rule.Matches[j]
+			switch method := match.Method; {
+			case len(match.Headers) > 0:
+			case method == nil:
+				paths.Insert("/")
+			case method.Type == model.RouteValueMatchExact && method.Service != "":
+				paths.Insert("/" + method.Service + "/" + method.Method)
+			}
+		}
+	}
+	return paths
+}
+
+// sharedHostWarnings is about hosts for which the HTTPRoute and the GRPCRoute of a box are attached to the same Gateway. The Gateway
+// API lets a listener accept only one of two such routes.
+func sharedHostWarnings(spec *model.ModelBoxSpec, path *field.Path) []string {
+	httpRoute, grpcRoute := spec.Route, spec.GRPCRoute
+	if httpRoute == nil || grpcRoute == nil || !haveSameParent(httpRoute.ParentRefs, grpcRoute.ParentRefs) {
+		return nil
+	}
+	path = path.Child("grpcRoute")
+	if len(httpRoute.Hosts) == 0 && len(grpcRoute.Hosts) == 0 {
+		return []string{fmt.Sprintf("%s: %s", path, warn.HostOfBothRoutes)}
+	}
+	var warnings []string
+	for i, host := range grpcRoute.Hosts {
+		if slices.Contains(httpRoute.Hosts, host) {
+			warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("hosts").Index(i), warn.HostOfBothRoutes))
+		}
+	}
+	return warnings
+}
+
+func haveSameParent(parents, others []model.RouteParentReference) bool {
+	return slices.ContainsFunc(parents, func(parent model.RouteParentReference) bool {
+		return slices.ContainsFunc(others, func(other model.RouteParentReference) bool { return apiequality.Semantic.DeepEqual(parent, other) })
+	})
 }
 
 // ingressUpdateWarnings warns about an Ingress that loses its class. The cluster sets its default class on new Ingresses only.

@@ -24,6 +24,18 @@ func routes(path string, hosts ...string) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Route = &model.ModelBoxRoute{Hosts: hosts, Path: path} }
 }
 
+// routesGRPC gives the box a GRPCRoute of the host, with a rule of these matches.
+func routesGRPC(host string, matches ...model.GRPCRouteMatch) func(*model.ModelBox) {
+	return func(box *model.ModelBox) {
+		box.Spec.GRPCRoute = &model.ModelBoxGRPCRoute{Hosts: []string{host}, Rules: []model.GRPCRouteRule{{Matches: matches}}}
+	}
+}
+
+// method matches the method, or with an empty one all methods, of a gRPC service.
+func method(service, method string) model.GRPCRouteMatch {
+	return model.GRPCRouteMatch{Method: &model.GRPCMethodMatch{Service: service, Method: method, Type: model.RouteValueMatchExact}}
+}
+
 func furtherPath(path string) func(*model.ModelBox) {
 	return func(box *model.ModelBox) { box.Spec.Ingress.Paths = []model.ModelBoxIngressPath{{Path: path}} }
 }
@@ -65,6 +77,11 @@ func TestHostWarnings(t *testing.T) {
 		{"a rule for all requests", []change{in("post"), routes("/", host)}, nil, []change{routes("", host), matches()},
 			[]string{"spec.route.hosts[0]: " + warn.AlreadyRequested("host web.example.com with path /", "ModelBox mail in namespace post")}},
 		{"a rule for some requests of the path", []change{in("post"), routes("", host), matches(model.RouteMatch{Path: "/", Method: "GET"})}, nil, []change{routes("/", host)}, nil},
+		{"all services of a GRPCRoute", []change{in("post"), routesGRPC(host)}, nil, []change{routesGRPC(host, model.GRPCRouteMatch{})},
+			[]string{"spec.grpcRoute.hosts[0]: " + warn.AlreadyRequested("host web.example.com with path /", "ModelBox mail in namespace post")}},
+		{"a method of a GRPCRoute", []change{in("post"), routesGRPC(host, method("shop.Cart", "Add"))}, nil, []change{routesGRPC(host, method("shop.Cart", "Add"))},
+			[]string{"spec.grpcRoute.hosts[0]: " + warn.AlreadyRequested("host web.example.com with path /shop.Cart/Add", "ModelBox mail in namespace post")}},
+		{"another service of a GRPCRoute", []change{in("post"), routesGRPC(host, method("shop.Cart", ""))}, nil, []change{routesGRPC(host, method("shop.Order", ""))}, nil},
 		{"another path", []change{in("post"), leadsIn("/", host)}, nil, []change{leadsIn("/api", host)}, nil},
 		{"another class", []change{in("post"), leadsIn("/", host), ofClass("nginx")}, nil, []change{leadsIn("/", host)}, nil},
 		{"an Ingress beside a route", []change{in("post"), routes("/", host)}, nil, []change{leadsIn("/", host)}, nil},
@@ -82,6 +99,37 @@ func TestHostWarnings(t *testing.T) {
 			}
 			got := strategy.hostWarnings(byUser(t, "jane"), webBox(row.box...), old)
 			if diff := cmp.Diff(row.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWarningAboutAHostOfBothRoutes(t *testing.T) {
+	parents := func(names ...string) []model.RouteParentReference {
+		var parents []model.RouteParentReference
+		for _, name := range names {
+			parents = append(parents, model.RouteParentReference{Name: name, Port: ptr.To[int32](443)})
+		}
+		return parents
+	}
+	for _, row := range []struct {
+		name       string
+		http, grpc []string
+		parents    []string
+		want       []string
+	}{
+		{"the same host", []string{"a", "b"}, []string{"c", "b"}, []string{"other", "public"}, []string{"spec.grpcRoute.hosts[1]: " + warn.HostOfBothRoutes}},
+		{"all hosts", nil, nil, []string{"public"}, []string{"spec.grpcRoute: " + warn.HostOfBothRoutes}},
+		{"another host", []string{"a"}, []string{"b"}, []string{"public"}, nil},
+		{"another parent", []string{"a"}, []string{"a"}, []string{"other"}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := webBox(func(box *model.ModelBox) {
+				box.Spec.Route = &model.ModelBoxRoute{ParentRefs: parents("public"), Hosts: row.http, Path: "/"}
+				box.Spec.GRPCRoute = &model.ModelBoxGRPCRoute{ParentRefs: parents(row.parents...), Hosts: row.grpc}
+			})
+			if diff := cmp.Diff(row.want, newStrategy().WarningsOnCreate(t.Context(), box)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})

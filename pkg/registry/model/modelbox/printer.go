@@ -32,7 +32,7 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Size", Type: "string", Priority: 1, Description: "Resource class of the main container."},
 	{Name: "Message", Type: "string", Priority: 1, Description: "Message of the Ready condition, or what the deletion of the box waits for."},
 	{Name: "Service", Type: "string", Priority: 1, Description: "Type and ports of the Service, node ports included."},
-	{Name: "Hosts", Type: "string", Priority: 1, Description: "Hosts of the Ingress and of the HTTPRoute; * is any."},
+	{Name: "Hosts", Type: "string", Priority: 1, Description: "Hosts of the Ingress, the HTTPRoute and the GRPCRoute; * is any."},
 	{Name: "Autoscaling", Type: "string", Priority: 1, Description: "Minimum and maximum number of pods of the autoscaler, and its target metrics."},
 }
 
@@ -130,6 +130,9 @@ func hosts(box *model.ModelBox) string {
 		hosts = append(hosts, hostsOrAny(ingress.Hosts)...)
 	}
 	if route := box.Spec.Route; route != nil {
+		hosts = append(hosts, hostsOrAny(route.Hosts)...)
+	}
+	if route := box.Spec.GRPCRoute; route != nil {
 		hosts = append(hosts, hostsOrAny(route.Hosts)...)
 	}
 	slices.Sort(hosts)

@@ -92,10 +92,11 @@ func TestRow(t *testing.T) {
 			box.Spec.Ingress = &model.ModelBoxIngress{Hosts: []string{"web.example.com", "a.example.com"}}
 		}, map[string]any{"Hosts": "a.example.com,web.example.com"}},
 		{"an Ingress of any host", func(box *model.ModelBox) { box.Spec.Ingress = &model.ModelBoxIngress{} }, map[string]any{"Hosts": "*"}},
-		{"the hosts of an Ingress and of a route", func(box *model.ModelBox) {
+		{"the hosts of an Ingress and of routes", func(box *model.ModelBox) {
 			box.Spec.Ingress = &model.ModelBoxIngress{Hosts: []string{"web.example.com"}}
 			box.Spec.Route = &model.ModelBoxRoute{Hosts: []string{"web.example.com", "*.example.com"}}
-		}, map[string]any{"Hosts": "*.example.com,web.example.com"}},
+			box.Spec.GRPCRoute = &model.ModelBoxGRPCRoute{Hosts: []string{"api.example.com", "web.example.com"}}
+		}, map[string]any{"Hosts": "*.example.com,api.example.com,web.example.com"}},
 		{"a stopped box", func(box *model.ModelBox) { box.Spec.Replicas, box.Status.ReadyReplicas = ptr.To[int32](0), 0 },
 			map[string]any{"Ready": "0/0"}},
 		{"replicas that an autoscaler asks for", func(box *model.ModelBox) { box.Status.DesiredReplicas = ptr.To[int32](7) }, map[string]any{"Ready": "2/7"}},

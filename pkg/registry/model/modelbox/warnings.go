@@ -81,6 +81,7 @@ func specWarnings(ctx context.Context, box *model.ModelBox) []string {
 	warnings = append(warnings, autoscalingWarnings(spec, path)...)
 	warnings = append(warnings, disruptionWarnings(spec, path)...)
 	warnings = append(warnings, serviceOptionWarnings(spec, path)...)
+	warnings = append(warnings, sharedHostWarnings(spec, path)...)
 	warnings = append(warnings, disabledProbeWarnings(spec, path)...)
 	if spec.ServiceType != "" && len(spec.Ports) == 0 && !namesPods(spec) {
 		warnings = append(warnings, fmt.Sprintf("%s: %s", path.Child("serviceType"), warn.NoEffectWithoutPorts))

@@ -69,7 +69,7 @@ func (c connections) isOpen(from, to string) bool {
 	case from != "" && slices.Contains(client.DependsOn, to):
 		return true
 	case from == "":
-		return helper.IsExposed(server.Box.Ports, server.Box.ServiceType, server.Box.Ingress != nil || server.Box.Route != nil)
+		return helper.IsExposed(server.Box.Ports, server.Box.ServiceType, server.Box.Ingress != nil || server.Box.IsRouted())
 	default:
 		// Its own NetworkPolicy keeps a component from connections to components that it does not depend on.
 		return false

@@ -45,6 +45,10 @@ type ModelBoxIgnoreDriftApplyConfiguration struct {
 	//
 	// Example: ["spec.hostnames"]
 	HTTPRoute []string `json:"httpRoute,omitempty"`
+	// grpcRoute are fields of the GRPCRoute. Defaults to none.
+	//
+	// Example: ["spec.hostnames"]
+	GRPCRoute []string `json:"grpcRoute,omitempty"`
 	// horizontalPodAutoscaler are fields of the HorizontalPodAutoscaler. Defaults to none.
 	//
 	// Example: ["spec.maxReplicas"]
@@ -141,6 +145,16 @@ func (b *ModelBoxIgnoreDriftApplyConfiguration) WithIngress(values ...string) *M
 func (b *ModelBoxIgnoreDriftApplyConfiguration) WithHTTPRoute(values ...string) *ModelBoxIgnoreDriftApplyConfiguration {
 	for i := range values {
 		b.HTTPRoute = append(b.HTTPRoute, values[i])
+	}
+	return b
+}
+
+// WithGRPCRoute adds the given value to the GRPCRoute field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the GRPCRoute field.
+func (b *ModelBoxIgnoreDriftApplyConfiguration) WithGRPCRoute(values ...string) *ModelBoxIgnoreDriftApplyConfiguration {
+	for i := range values {
+		b.GRPCRoute = append(b.GRPCRoute, values[i])
 	}
 	return b
 }

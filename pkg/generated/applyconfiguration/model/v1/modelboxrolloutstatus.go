@@ -52,7 +52,7 @@ type ModelBoxRolloutStatusApplyConfiguration struct {
 	//
 	// Example: 1
 	Step *int32 `json:"step,omitempty"`
-	// weight is the percentage of the traffic that the new revision really gets: without spec.route, its share of the available pods.
+	// weight is the percentage of the traffic that the new revision really gets: without a route, its share of the available pods.
 	// It is not there while the rollout is not in steps.
 	//
 	// Example: 25

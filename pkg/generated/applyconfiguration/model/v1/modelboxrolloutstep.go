@@ -10,7 +10,7 @@ package v1
 //
 // ModelBoxRolloutStep is a step of a rollout.
 type ModelBoxRolloutStepApplyConfiguration struct {
-	// weight is the percentage of the traffic that the new revision gets in this step: exact with spec.route, otherwise as near
+	// weight is the percentage of the traffic that the new revision gets in this step: exact with a route, otherwise as near
 	// as the number of pods allows. From 1 to 100, and not less than the weight of the step before. Required for the type
 	// "Canary", and not allowed for "BlueGreen".
 	//

@@ -22,7 +22,7 @@ type ModelBoxRolloutTrafficApplyConfiguration struct {
 	//
 	// Example: 5d8f7c9b6
 	StableHash *string `json:"stableHash,omitempty"`
-	// weight is the percentage of the traffic that spec.route leads to the candidate.
+	// weight is the percentage of the traffic that the route leads to the candidate.
 	//
 	// Example: 25
 	Weight *int32 `json:"weight,omitempty"`

@@ -237,6 +237,11 @@ type ModelBoxSpecApplyConfiguration struct {
 	//
 	// Example: {parentRefs: [{name: public, namespace: gateways}], hosts: [shop.example.com]}
 	Route *ModelBoxRouteApplyConfiguration `json:"route,omitempty"`
+	// grpcRoute routes gRPC from a Gateway to the Service: a GRPCRoute of gateway.networking.k8s.io with the name of the box, which
+	// has ports. If the cluster does not serve that kind, the box is not Applied. Defaults to none.
+	//
+	// Example: {parentRefs: [{name: public, namespace: gateways}], hosts: [greeter.example.com]}
+	GRPCRoute *ModelBoxGRPCRouteApplyConfiguration `json:"grpcRoute,omitempty"`
 	// autoscaling adapts the number of pods to their load: a HorizontalPodAutoscaler of the name of the box that scales the
 	// box. replicas is then the number to start with: an update of the box that has another one does not count, unless it
 	// stops the box or starts it again. Not of a DaemonSet. Defaults to none.
@@ -681,6 +686,14 @@ func (b *ModelBoxSpecApplyConfiguration) WithIngress(value *ModelBoxIngressApply
 // If called multiple times, the Route field is set to the value of the last call.
 func (b *ModelBoxSpecApplyConfiguration) WithRoute(value *ModelBoxRouteApplyConfiguration) *ModelBoxSpecApplyConfiguration {
 	b.Route = value
+	return b
+}
+
+// WithGRPCRoute sets the GRPCRoute field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the GRPCRoute field is set to the value of the last call.
+func (b *ModelBoxSpecApplyConfiguration) WithGRPCRoute(value *ModelBoxGRPCRouteApplyConfiguration) *ModelBoxSpecApplyConfiguration {
+	b.GRPCRoute = value
 	return b
 }
 
