@@ -6,6 +6,7 @@ package containers
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -33,12 +34,19 @@ func jobsRunOnce(n *framework.Namespace) {
 	n.UpdateBox("web", framework.WithImage(newAppImage))
 	n.AwaitReadyCondition("web", metav1.ConditionFalse, modelv1.ReasonProgressing, "waiting for Job web-before-", "2 of 7 attempts failed")
 	expectAnswer(n, "web", "/version", "1")
+	pending := renderedJobs(n)
+	if diff := n.Kubectl.Run("get", "--raw=/apis/model.github.com/v1/namespaces/"+n.Name+"/modelboxes/web/diff"); !strings.Contains(diff, "runs the Job of spec.after") {
+		n.T.Errorf("the diff does not have the Job after the rollout:\n%s", diff)
+	}
 	if _, err := visit(http.MethodPost, database+"/ready/on"); err != nil {
 		n.T.Fatal(err)
 	}
 	n.AwaitReady("web")
 	expectAnswer(n, "web", "/version", "2")
 	expectJobs(n, map[modelv1.JobType]int{modelv1.JobBefore: 2, modelv1.JobAfter: 2})
+	framework.ExpectEqual(n.T, "number of Jobs in the render during the rollout", 2, len(pending))
+	n.Kubectl.Run(append([]string{"get"}, pending...)...)
+	framework.ExpectEqual(n.T, "Jobs in the render after the rollout", 0, len(renderedJobs(n)))
 
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) {
 		framework.WithEnvs(framework.EnvValue("CHANGE", "1"))(spec)
@@ -49,6 +57,17 @@ func jobsRunOnce(n *framework.Namespace) {
 	expectAnswer(n, "web", "/version", "2")
 	n.UpdateBox("web", func(spec *modelv1.ModelBoxSpec) { spec.Before = get("/ready") })
 	n.AwaitReady("web")
+}
+
+// renderedJobs returns the names of the Jobs in the render of the box, such as "job.batch/web-before-1a2b3c4d5e".
+func renderedJobs(n *framework.Namespace) (jobs []string) {
+	n.T.Helper()
+	for name := range strings.FieldsSeq(runPlugin(n, "render", "web", "--output=name")) {
+		if strings.HasPrefix(name, "job.batch/") {
+			jobs = append(jobs, name)
+		}
+	}
+	return jobs
 }
 
 // expectJobs checks how many Jobs of each type have succeeded.

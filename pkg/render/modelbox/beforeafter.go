@@ -15,6 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
@@ -172,6 +173,54 @@ func unsharedConfigMaps(box, other *modelv1.ModelBox) []runtime.ApplyConfigurati
 		}
 	}
 	return configurations
+}
+
+// PendingJobs returns the Jobs of spec.before and spec.after that have to run for the pods of the box and have not succeeded yet, as the
+// controller creates them. It may have created them already. live has the workload of the box.
+func PendingJobs(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructured, error) {
+	if box.Spec.Before == nil && box.Spec.After == nil {
+		return nil, nil
+	}
+	hash, err := PodsHash(box)
+	if err != nil {
+		return nil, err
+	}
+	rollout := box.Status.Rollout
+	if rollout != nil && rollout.PodsHash == hash && rollout.Phase == modelv1.RolloutRolledBack {
+		return nil, nil
+	}
+	var pending []modelv1.JobType
+	if AwaitsBefore(box, hash, live) {
+		pending = append(pending, modelv1.JobBefore)
+	}
+	if NeedsJob(box, modelv1.JobAfter, rollout, hash) {
+		pending = append(pending, modelv1.JobAfter)
+	}
+	var jobs []*unstructured.Unstructured
+	for _, jobType := range pending {
+		job, err := Job(box, jobType, hash)
+		if err != nil {
+			return nil, fmt.Errorf("rendering the Job of type %s: %w", jobType, err)
+		}
+		created, err := asCreated(job)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, created)
+	}
+	return jobs, nil
+}
+
+// asCreated returns the Job in the form of a manifest.
+func asCreated(job *batchv1.Job) (*unstructured.Unstructured, error) {
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
+	if err != nil {
+		return nil, fmt.Errorf("encoding Job %s: %w", job.Name, err)
+	}
+	delete(object, "status")
+	created := &unstructured.Unstructured{Object: object}
+	created.SetGroupVersionKind(batchv1.SchemeGroupVersion.WithKind("Job"))
+	return created, nil
 }
 
 // NeedsJob returns whether the box has a Job of the type that has to run for the pods with the hash, as far as the status of its rollout

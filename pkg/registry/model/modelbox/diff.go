@@ -6,6 +6,7 @@ package modelbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -54,6 +55,27 @@ func DiffEffect(box, old *model.ModelBox, child *modelv1.ModelBoxChildDiff, resi
 		}
 	}
 	return ""
+}
+
+// DiffJobs returns what becomes of the Jobs that the rollout of the box still has to run. The status of the rollout has the Jobs that were
+// created.
+func DiffJobs(box *model.ModelBox, rollout *modelv1.ModelBoxRolloutStatus, pending []*unstructured.Unstructured) []modelv1.ModelBoxChildDiff {
+	var diffs []modelv1.ModelBoxChildDiff
+	for _, job := range pending {
+		diff := modelv1.ModelBoxChildDiff{APIVersion: job.GetAPIVersion(), Kind: job.GetKind(), Name: job.GetName(), Action: modelv1.DiffActionNone}
+		isCreated := rollout != nil && slices.ContainsFunc(rollout.Jobs, func(created modelv1.ModelBoxRolloutJob) bool {
+			return created.Name == job.GetName()
+		})
+		switch jobType := modelv1.JobType(job.GetLabels()[modelv1.JobTypeLabel]); {
+		case isCreated:
+		case jobType == modelv1.JobBefore:
+			diff.Action, diff.Effect = modelv1.DiffActionCreate, timed(box, "run", "the Job of spec.before", ": no new pod starts until it has succeeded")
+		default:
+			diff.Action, diff.Effect = modelv1.DiffActionCreate, timed(box, "run", "the Job of spec.after", ": the rollout is complete when it has succeeded")
+		}
+		diffs = append(diffs, diff)
+	}
+	return diffs
 }
 
 // timed says what is done to what, now or when the box is unpaused.

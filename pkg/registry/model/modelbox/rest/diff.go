@@ -96,6 +96,7 @@ func (r *DiffREST) diff(ctx context.Context, box, old *model.ModelBox) (*model.M
 		return requester.Can(ctx, r.authorizer, "get", resource, box.Namespace)
 	}
 	var resize *modelboxrender.Resize
+	var jobs []*unstructured.Unstructured
 	children, err := modelbox.ReadCluster(ctx, func(ctx context.Context) ([]modelv1.ModelBoxChildDiff, error) {
 		live, err := r.children.Live(ctx, served, mayGetObject(ctx, r.authorizer, box.Namespace))
 		if err != nil {
@@ -115,6 +116,9 @@ func (r *DiffREST) diff(ctx context.Context, box, old *model.ModelBox) (*model.M
 		for _, child := range rendered {
 			known = append(known, r.children.Known(child))
 		}
+		if jobs, err = modelboxrender.PendingJobs(served, live); err != nil {
+			return nil, fmt.Errorf("rendering the Jobs of %s: %w", box.Name, err)
+		}
 		return r.differ.Diff(ctx, served, known, mayGet)
 	})
 	if err != nil {
@@ -127,6 +131,7 @@ func (r *DiffREST) diff(ctx context.Context, box, old *model.ModelBox) (*model.M
 			child.Fields, child.OmittedFields = child.Fields[:maxDiffFields], int32(omitted)
 		}
 	}
+	children = append(children, modelbox.DiffJobs(box, served.Status.Rollout, jobs)...)
 	diff := &model.ModelBoxDiff{}
 	answer := &modelv1.ModelBoxDiff{
 		ObjectMeta: metav1.ObjectMeta{

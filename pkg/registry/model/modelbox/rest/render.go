@@ -6,6 +6,7 @@ package rest
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +27,7 @@ import (
 )
 
 // RenderREST is the render subresource: the children that a box asks for, as a List, each exactly as the controller applies
-// it. It is of the stored box, or of one that is sent and not stored.
+// it, and the Jobs that its rollout still has to run. It is of the stored box, or of one that is sent and not stored.
 type RenderREST struct {
 	store      *genericregistry.Store
 	children   modelbox.ChildReader
@@ -86,8 +87,12 @@ func (r *RenderREST) render(box *modelv1.ModelBox, live modelboxrender.Live) (*m
 	if err != nil {
 		return nil, apierrors.NewInternalError(fmt.Errorf("rendering the children of %s: %w", box.Name, err))
 	}
-	known := make([]*unstructured.Unstructured, 0, len(children))
-	for _, child := range children {
+	jobs, err := modelboxrender.PendingJobs(box, live)
+	if err != nil {
+		return nil, apierrors.NewInternalError(fmt.Errorf("rendering the Jobs of %s: %w", box.Name, err))
+	}
+	known := make([]*unstructured.Unstructured, 0, len(children)+len(jobs))
+	for _, child := range slices.Concat(children, jobs) {
 		known = append(known, r.children.Known(child))
 	}
 	return subresource.NewList(known)

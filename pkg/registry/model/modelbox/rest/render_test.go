@@ -93,6 +93,33 @@ func TestRenderOfTheStoredBox(t *testing.T) {
 	}
 }
 
+func TestRenderOfJobs(t *testing.T) {
+	t.Parallel()
+	storage := newStorage(t)
+	render := &RenderREST{storage.ModelBox.Store, &testCluster{}, rights{}}
+	withJobs := newBox(func(box *model.ModelBox) {
+		box.Spec.Before, box.Spec.After = &model.ModelBoxJob{Args: []string{"migrate"}}, &model.ModelBoxJob{Args: []string{"test"}}
+	})
+	sent, err := render.Create(inDefault(t), "web", withJobs.DeepCopy(), rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(t, storage, withJobs)
+	stored, err := render.Get(inDefault(t), "web", &metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, rendered := range map[string]runtime.Object{"sent": sent, "stored": stored} {
+		var kinds []string
+		for _, child := range children(t, rendered) {
+			kinds = append(kinds, child.GetKind()+child.GetLabels()[modelv1.JobTypeLabel])
+		}
+		if diff := cmp.Diff([]string{"Deployment", "Service", "JobBefore", "JobAfter"}, kinds); diff != "" {
+			t.Errorf("the box that is %s, -want +got:\n%s", name, diff)
+		}
+	}
+}
+
 func TestRenderWithoutAnAnswerOfTheCluster(t *testing.T) {
 	t.Parallel()
 	storage := newStorage(t)
