@@ -191,7 +191,7 @@ test-disaster: build ## Lose the store in every way with 200 boxes, and kill the
 	@MODELBOX_E2E_DISASTER_BOXES=200 MODELBOX_E2E_KILLS=50 go test ./pkg/e2e/storage -run 'TestLostStoreIsRecovered|TestKilledServerLosesNothing' -timeout 60m -v
 
 .PHONY: test-linearizability
-test-linearizability: build ## Check for half an hour that what clients are told while the server is killed, frozen and restarted is linearizable
+test-linearizability: build ## Check that the responses of one and of three servers that are killed, frozen and restarted are linearizable, for half an hour each
 	@MODELBOX_E2E_LINEARIZABILITY=30m go test ./pkg/e2e/linearizability -timeout 90m -v
 
 .PHONY: test-powerloss

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
@@ -37,6 +38,15 @@ func (p *ControlPlane) ReadAPIService(t *testing.T) *APIService {
 		t.Fatal(err)
 	}
 	return service
+}
+
+// PatchAPIService changes the APIService of the group by a merge patch.
+func (p *ControlPlane) PatchAPIService(t *testing.T, patch string) {
+	t.Helper()
+	if err := p.KubeClient.Discovery().RESTClient().Patch(types.MergePatchType).
+		AbsPath("/apis/apiregistration.k8s.io/v1/apiservices/v1.model.github.com").Body([]byte(patch)).Do(t.Context()).Error(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // ServerHost returns the URL at which the server listens.

@@ -118,6 +118,9 @@ func (m *EtcdMember) Start(t *testing.T) {
 	}
 }
 
+// PID returns the process ID of the member, which must have started.
+func (m *EtcdMember) PID() int { return m.process.Process.Pid }
+
 // Kill kills the process of the member and waits until it has ended.
 func (m *EtcdMember) Kill(t *testing.T) {
 	t.Helper()

@@ -133,16 +133,29 @@ func checkRevisions(history History) []error {
 	return errs
 }
 
-// checkExpired checks that a watch can resume from an observed revision, unless the server has restarted since then: a started
-// server has no earlier events.
+// checkExpired checks that a watch can resume from an observed revision, unless a server has started since the request that wrote the
+// revision: a started server has no earlier events.
 func checkExpired(history History) []error {
 	var errs []error
 	for _, expired := range history.Expired {
-		isExcused := func(outage Outage) bool { return expired.Seen <= outage.End && outage.Begin <= expired.Refused }
+		requested := requestOf(expired.From, history.Operations)
+		isExcused := func(outage Outage) bool { return requested <= outage.End && outage.Begin <= expired.Refused }
 		if !slices.ContainsFunc(history.Outages, isExcused) {
-			errs = append(errs, fmt.Errorf("a watch of %s from revision %d, which the client received at %s, has expired at %s, and no server has ended meanwhile",
-				expired.Resource, expired.From, expired.Seen, expired.Refused))
+			errs = append(errs, fmt.Errorf("a watch of %s from revision %d, which a client requested at %s, has expired at %s, and no server has ended meanwhile",
+				expired.Resource, expired.From, requested, expired.Refused))
 		}
 	}
 	return errs
+}
+
+// requestOf returns the time of the request that wrote the revision, or the last revision before it. It is 0 if there was none.
+func requestOf(revision int64, operations []Operation) time.Duration {
+	var latest Operation
+	for _, operation := range operations {
+		wrote := operation.Response.Object.Revision
+		if operation.Response.Outcome == Done && operation.Request.Verb != Get && wrote <= revision && wrote > latest.Response.Object.Revision {
+			latest = operation
+		}
+	}
+	return latest.Call
 }

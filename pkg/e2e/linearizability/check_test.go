@@ -201,10 +201,10 @@ func TestCheck(t *testing.T) {
 		{"a bookmark from the future", func(h *History) { h.Watches[2].Events[0].Received = at(8) }, []string{"apply spec=s3", "delete", "list of modelboxes"}},
 
 		{"a watch that has expired with the server", func(h *History) {
-			h.Expired, h.Outages = []Expired{{"modelboxes", 12, at(5), at(8)}}, []Outage{{at(6), at(7)}}
+			h.Expired, h.Outages = []Expired{{"modelboxes", 12, at(8)}}, []Outage{{at(6), at(7)}}
 		}, nil},
 		{"a watch that has expired although the server has not ended", func(h *History) {
-			h.Expired, h.Outages = []Expired{{"modelboxes", 12, at(5), at(8)}}, []Outage{{at(3), at(4)}, {at(9), at(10)}}
+			h.Expired, h.Outages = []Expired{{"modelboxes", 12, at(8)}}, []Outage{{at(1), at(2)}, {at(9), at(10)}}
 		}, []string{"has expired at 8s"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -22,21 +22,26 @@ const (
 	maxFrost = 2 * requestTimeout
 )
 
-// disrupt disrupts the server in each way in turn until ctx is done, and in each way at least once. It counts the disruptions.
+// disruption is a way to disrupt what the clients use.
+type disruption struct {
+	name string
+	do   func(*round)
+}
+
+// ofTheServer are the disruptions of the only server.
+var ofTheServer = []disruption{
+	{"killed", func(r *round) { r.end(syscall.SIGKILL) }},
+	{"frozen", func(r *round) { r.freeze(r.ControlPlane.ServerPID(r.T)) }},
+	{"restarted", func(r *round) { r.end(syscall.SIGTERM) }},
+}
+
+// disrupt makes each disruption in turn until ctx is done, and each of them at least once. It counts the disruptions.
 func (r *round) disrupt(ctx context.Context) map[string]int {
-	disruptions := []struct {
-		name string
-		do   func()
-	}{
-		{"killed", func() { r.end(syscall.SIGKILL) }},
-		{"frozen", r.freeze},
-		{"restarted", func() { r.end(syscall.SIGTERM) }},
-	}
 	counts := map[string]int{}
-	for number := 0; number < len(disruptions) || ctx.Err() == nil; number++ {
+	for number := 0; number < len(r.disruptions) || ctx.Err() == nil; number++ {
 		time.Sleep(r.between(minCalm, maxCalm))
-		disruption := disruptions[number%len(disruptions)]
-		disruption.do()
+		disruption := r.disruptions[number%len(r.disruptions)]
+		disruption.do(r)
 		counts[disruption.name]++
 	}
 	return counts
@@ -50,22 +55,32 @@ func (r *round) between(least, most time.Duration) time.Duration {
 // end stops the server, and waits until it has restarted.
 func (r *round) end(signal syscall.Signal) {
 	former := r.ControlPlane.ServerPID(r.T)
-	outage := Outage{Begin: r.recorder.now()}
-	r.ControlPlane.SignalServer(r.T, signal)
-	r.AwaitServerRestart(former)
-	outage.End = r.recorder.now()
-	r.recorder.record(func(h *History) { h.Outages = append(h.Outages, outage) })
+	r.during(func() {
+		r.ControlPlane.SignalServer(r.T, signal)
+		r.AwaitServerRestart(former)
+	})
 }
 
-// freeze freezes the server for a while.
-func (r *round) freeze() {
-	pid := r.ControlPlane.ServerPID(r.T)
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		r.T.Fatal(err)
-	}
+// during records the time of an outage.
+func (r *round) during(outage func()) {
+	begin := r.recorder.now()
+	outage()
+	end := r.recorder.now()
+	r.recorder.record(func(h *History) { h.Outages = append(h.Outages, Outage{begin, end}) })
+}
+
+// freeze freezes processes for a while.
+func (r *round) freeze(pids ...int) {
+	r.signal(syscall.SIGSTOP, pids)
 	time.Sleep(r.between(minFrost, maxFrost))
-	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		r.T.Fatal(err)
+	r.signal(syscall.SIGCONT, pids)
+}
+
+func (r *round) signal(signal syscall.Signal, pids []int) {
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, signal); err != nil {
+			r.T.Fatalf("sending %s: %v", signal, err)
+		}
 	}
 }
 

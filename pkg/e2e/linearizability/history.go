@@ -104,11 +104,11 @@ type Event struct {
 type Expired struct {
 	Resource string
 	From     int64
-	// Seen is the time at which the client observed the revision, and Refused the time of the refusal.
-	Seen, Refused time.Duration
+	// Refused is the time of the refusal.
+	Refused time.Duration
 }
 
-// Outage is the time between the end of a server and its next start.
+// Outage is the time between the end of a server, or of its etcd, and the next start.
 type Outage struct{ Begin, End time.Duration }
 
 // Change is a change in the store. The change of a deleted object has its last state, with the revision of the deletion.

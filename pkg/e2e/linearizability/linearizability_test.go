@@ -40,11 +40,30 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 		t.Skip("-short: this needs a control plane")
 	}
 	p := framework.NewControlPlane(t, framework.ServerFlags("--controllers=-modelbox")...)
-	embedded := etcd{[]string{"unix://" + filepath.Join(p.ServerDataDir(), "client.sock")}, "/registry/model.github.com/"}
-	load := framework.Setting(t, loadVariable, shortLoad, time.ParseDuration)
+	s := &system{
+		ControlPlane: p,
+		etcd:         etcd{[]string{"unix://" + filepath.Join(p.ServerDataDir(), "client.sock")}, "/registry/model.github.com/"},
+		direct:       []rest.Interface{p.DirectClient(t)},
+		disruptions:  ofTheServer,
+	}
+	s.check(t, framework.Setting(t, loadVariable, shortLoad, time.ParseDuration))
+}
+
+// system is what clients use and what is disrupted.
+type system struct {
+	*framework.ControlPlane
+	etcd etcd
+	// direct are the clients of single servers.
+	direct      []rest.Interface
+	disruptions []disruption
+}
+
+// check runs rounds for a duration, and at least one.
+func (s *system) check(t *testing.T, load time.Duration) {
+	t.Helper()
 	for began, number := time.Now(), 1; number == 1 || time.Since(began) < load; number++ {
 		length := min(load, roundLoad)
-		if !t.Run(fmt.Sprintf("round %d", number), func(t *testing.T) { newRound(t, p, embedded).run(length) }) {
+		if !t.Run(fmt.Sprintf("round %d", number), func(t *testing.T) { s.newRound(t).run(length) }) {
 			break // keep the history of this round
 		}
 	}
@@ -53,24 +72,29 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 // round has clients that compete for objects of a separate namespace.
 type round struct {
 	*framework.Namespace
-	etcd     etcd
-	recorder *recorder
-	seed     uint64
-	random   *rand.Rand
-	clients  []*client
-	watchers []*watcher
+	etcd        etcd
+	disruptions []disruption
+	recorder    *recorder
+	seed        uint64
+	random      *rand.Rand
+	clients     []*client
+	watchers    []*watcher
 }
 
-func newRound(t *testing.T, p *framework.ControlPlane, etcd etcd) *round {
+func (s *system) newRound(t *testing.T) *round {
 	t.Helper()
-	r := &round{Namespace: p.NewNamespace(t), etcd: etcd, recorder: &recorder{began: time.Now()}, seed: rand.Uint64()}
+	r := &round{Namespace: s.NewNamespace(t), etcd: s.etcd, disruptions: s.disruptions, recorder: &recorder{began: time.Now()}, seed: rand.Uint64()}
 	r.random = rand.New(rand.NewPCG(r.seed, math.MaxUint64))
-	aggregated, direct := p.KubeClient.Discovery().RESTClient(), p.DirectClient(t)
+	aggregated := s.KubeClient.Discovery().RESTClient()
 	for number := range clients {
-		r.clients = append(r.clients, r.newClient([]rest.Interface{aggregated, direct}[number%2]))
+		server := aggregated
+		if number%2 == 1 {
+			server = s.direct[number/2%len(s.direct)]
+		}
+		r.clients = append(r.clients, r.newClient(server))
 	}
-	for _, resource := range []string{boxes, stacks} {
-		for _, server := range []rest.Interface{aggregated, direct} {
+	for number, resource := range []string{boxes, stacks} {
+		for _, server := range []rest.Interface{aggregated, s.direct[number%len(s.direct)]} {
 			r.watchers = append(r.watchers, &watcher{client: *r.newClient(server), resource: resource})
 		}
 	}

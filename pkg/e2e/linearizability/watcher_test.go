@@ -27,9 +27,8 @@ const (
 type watcher struct {
 	client
 	resource string
-	// seen is the last observed revision, and seenAt the time of its observation.
-	seen   atomic.Int64
-	seenAt time.Duration
+	// seen is the last observed revision.
+	seen atomic.Int64
 }
 
 // run watches until ctx is done.
@@ -37,7 +36,7 @@ func (w *watcher) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if w.seen.Load() == 0 {
 			if list, err := w.list(w.resource); err == nil {
-				w.see(list.Revision, list.Return)
+				w.seen.Store(list.Revision)
 			}
 		} else {
 			w.watch(ctx)
@@ -46,11 +45,6 @@ func (w *watcher) run(ctx context.Context) {
 			time.Sleep(maxPause)
 		}
 	}
-}
-
-func (w *watcher) see(revision int64, at time.Duration) {
-	w.seen.Store(revision)
-	w.seenAt = at
 }
 
 // watch watches from the last observed revision until the watch ends.
@@ -89,7 +83,7 @@ func (w *watcher) watch(ctx context.Context) {
 			break
 		}
 		told.Events = append(told.Events, event)
-		w.see(event.Object.Revision, event.Received)
+		w.seen.Store(event.Object.Revision)
 	}
 	w.recorder.record(func(h *History) { h.Watches = append(h.Watches, told) })
 }
@@ -120,7 +114,7 @@ func (w *watcher) parse(eventType watch.EventType, data []byte) (Event, error) {
 
 // expire makes the watcher list again.
 func (w *watcher) expire(from int64) {
-	expired := Expired{w.resource, from, w.seenAt, w.recorder.now()}
+	expired := Expired{w.resource, from, w.recorder.now()}
 	w.recorder.record(func(h *History) { h.Expired = append(h.Expired, expired) })
 	w.seen.Store(0)
 }

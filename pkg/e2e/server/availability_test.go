@@ -41,11 +41,11 @@ const (
 // availability has three servers behind one service, and an etcd of three members.
 type availability struct {
 	n       *framework.Namespace
-	servers []*replica
+	servers []*framework.Replica
 	etcd    []*framework.EtcdMember
 	// links are the connections of the last server to etcd and to the cluster.
-	links   []*link
-	service *service
+	links   []*framework.Link
+	service *framework.Balancer
 	traffic *traffic
 	watches []*resumingWatch
 }
@@ -84,26 +84,26 @@ func startAvailability(t *testing.T) *availability {
 	t.Helper()
 	// The server of the control plane is not one of them, and has no boxes to reconcile.
 	p := framework.NewControlPlane(t, framework.ServerFlags(append(framework.ExternalEtcd, "--controllers=-modelbox")...)...)
-	a := &availability{etcd: framework.StartEtcdCluster(t, p), service: newService(t)}
+	a := &availability{etcd: framework.StartEtcdCluster(t, p), service: framework.NewBalancer(t)}
 	var direct, linked []string
 	for _, member := range a.etcd {
-		l := newLink(t, member.ClientURL)
+		l := framework.NewLink(t, member.ClientURL)
 		a.links = append(a.links, l)
-		direct, linked = append(direct, member.ClientURL), append(linked, l.url())
+		direct, linked = append(direct, member.ClientURL), append(linked, l.URL())
 	}
-	toCluster := newLink(t, p.Config.Host)
+	toCluster := framework.NewLink(t, p.Config.Host)
 	a.links = append(a.links, toCluster)
 
 	a.startServer(t, p, "one", "", direct)
 	a.startServer(t, p, "two", "", direct)
-	a.startServer(t, p, "three", toCluster.url(), linked)
+	a.startServer(t, p, "three", toCluster.URL(), linked)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	t.Cleanup(running.Wait)
 	t.Cleanup(stop)
-	running.Go(func() { a.service.probe(ctx, a.servers...) })
-	a.service.awaitEndpoints(t, a.servers...)
-	leadTo(t, p, a.service, a.servers)
+	running.Go(func() { a.service.Probe(ctx, a.servers...) })
+	a.service.AwaitEndpoints(t, a.servers...)
+	framework.LeadTo(t, p, a.service, a.servers)
 
 	a.n = p.NewNamespace(t)
 	a.n.Eventually("the cluster reaches the servers", func() error {
@@ -126,13 +126,13 @@ func startAvailability(t *testing.T) *availability {
 // startServer starts one of the servers.
 func (a *availability) startServer(t *testing.T, p *framework.ControlPlane, name, clusterURL string, etcd []string) {
 	t.Helper()
-	server := newReplica(t, p, name, clusterURL,
+	server := framework.NewReplica(t, p, name, clusterURL,
 		"--etcd-servers="+strings.Join(etcd, ","), "--controllers=*",
 		"--shutdown-delay-duration="+shutdownDelay().String(), "--disable-http2-serving",
 		"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s")
-	server.arguments[0] = cmp.Or(os.Getenv(formerServerVariable), server.arguments[0])
+	server.Arguments[0] = cmp.Or(os.Getenv(formerServerVariable), server.Arguments[0])
 	a.servers = append(a.servers, server)
-	server.start(t)
+	server.Start(t)
 }
 
 // shutdownDelay returns the shutdown delay of the servers.
@@ -241,7 +241,7 @@ func (a *availability) expectOneWriter() {
 		return request.RequestReceivedTimestamp.Time
 	}
 	slices.SortStableFunc(requests, func(one, other auditv1.Event) int { return when(one).Compare(when(other)) })
-	var holder *replica
+	var holder *framework.Replica
 	terms, writes := 0, 0
 	for _, request := range requests {
 		sender := a.sender(request)
@@ -253,7 +253,7 @@ func (a *availability) expectOneWriter() {
 			holder = sender
 		case !framework.IsAccepted(request):
 		case sender != holder:
-			a.n.T.Errorf("%s: server %s sent %s %s while server %s led", when(request), sender.name, request.Verb, request.RequestURI, holder.name)
+			a.n.T.Errorf("%s: server %s sent %s %s while server %s led", when(request), sender.Name, request.Verb, request.RequestURI, holder.Name)
 		default:
 			writes++
 		}
@@ -275,9 +275,9 @@ func (a *availability) leaseWrites() []auditv1.Event {
 }
 
 // sender returns the server that sent a request, nil if it was none of the servers.
-func (a *availability) sender(request auditv1.Event) *replica {
+func (a *availability) sender(request auditv1.Event) *framework.Replica {
 	for _, server := range a.servers {
-		if server.sent(request) {
+		if server.Sent(request) {
 			return server
 		}
 	}
@@ -285,7 +285,7 @@ func (a *availability) sender(request auditv1.Event) *replica {
 }
 
 // leader returns the server with the last write of the Lease.
-func (a *availability) leader() *replica {
+func (a *availability) leader() *framework.Replica {
 	a.n.T.Helper()
 	writes := a.leaseWrites()
 	if len(writes) == 0 {

@@ -28,7 +28,7 @@ func (a *availability) restartAll() time.Time {
 func (a *availability) upgradeAll() time.Time {
 	for _, server := range a.servers {
 		a.stop(server)
-		server.arguments[0] = framework.Binary("modelbox-apiserver")
+		server.Arguments[0] = framework.Binary("modelbox-apiserver")
 		a.bringBack(server)
 	}
 	return time.Now()
@@ -47,9 +47,9 @@ func (a *availability) drainLeader() time.Time {
 func (a *availability) killLeader() time.Time {
 	lease := a.n.ControlPlane.AwaitLeader(a.n.T, "")
 	leader := a.leader()
-	leader.kill(a.n.T)
-	a.service.awaitEndpoints(a.n.T, a.but(leader)...)
-	a.service.awaitNoConnections(a.n.T, leader)
+	leader.Kill(a.n.T)
+	a.service.AwaitEndpoints(a.n.T, a.but(leader)...)
+	a.service.AwaitNoConnections(a.n.T, leader)
 	a.traffic.awaitAnswers(a.n, answersBetweenEvents) // kube-apiserver detects that its connections are closed
 	over := time.Now()
 	a.n.ControlPlane.AwaitLeader(a.n.T, *lease.Spec.HolderIdentity)
@@ -62,17 +62,17 @@ func (a *availability) killLeader() time.Time {
 func (a *availability) cutOff() time.Time {
 	server := a.servers[len(a.servers)-1]
 	for _, link := range a.links {
-		link.cut()
+		link.Cut()
 	}
-	a.service.awaitEndpoints(a.n.T, a.but(server)...)
+	a.service.AwaitEndpoints(a.n.T, a.but(server)...)
 	taken := time.Now()
 	a.traffic.awaitEarlier(a.n, taken)
 	a.traffic.awaitAnswers(a.n, answersBetweenEvents)
 	over := time.Now()
 	for _, link := range a.links {
-		link.mend()
+		link.Mend()
 	}
-	a.service.awaitEndpoints(a.n.T, a.servers...)
+	a.service.AwaitEndpoints(a.n.T, a.servers...)
 	return over
 }
 
@@ -93,7 +93,7 @@ func (a *availability) killEtcdLeader() time.Time {
 	a.traffic.awaitAnswers(a.n, answersBetweenEvents)
 	leader.Start(a.n.T)
 	leader.AwaitHealthy(a.n.T)
-	a.service.awaitEndpoints(a.n.T, a.servers...)
+	a.service.AwaitEndpoints(a.n.T, a.servers...)
 	return over
 }
 
@@ -108,21 +108,21 @@ func (a *availability) killAPIServer() time.Time {
 }
 
 // stop stops a server like the deletion of its pod: the service removes the endpoint just after the signal to the server.
-func (a *availability) stop(server *replica) {
+func (a *availability) stop(server *framework.Replica) {
 	a.n.T.Helper()
-	server.terminate(a.n.T)
-	a.service.remove(server)
-	server.awaitEnd(a.n.T, shutdownDelay()+framework.Patience)
+	server.Terminate(a.n.T)
+	a.service.Remove(server)
+	server.AwaitEnd(a.n.T, shutdownDelay()+framework.Patience)
 }
 
 // but returns all servers but one.
-func (a *availability) but(server *replica) []*replica {
-	return slices.DeleteFunc(slices.Clone(a.servers), func(other *replica) bool { return other == server })
+func (a *availability) but(server *framework.Replica) []*framework.Replica {
+	return slices.DeleteFunc(slices.Clone(a.servers), func(other *framework.Replica) bool { return other == server })
 }
 
 // bringBack starts a server again, and waits until the service routes to all servers.
-func (a *availability) bringBack(server *replica) {
+func (a *availability) bringBack(server *framework.Replica) {
 	a.n.T.Helper()
-	server.start(a.n.T)
-	a.service.awaitEndpoints(a.n.T, a.servers...)
+	server.Start(a.n.T)
+	a.service.AwaitEndpoints(a.n.T, a.servers...)
 }

@@ -41,22 +41,22 @@ func TestCertificatesAreRotatedWithoutAFailedRequest(t *testing.T) {
 	n.CreateReadyBox(framework.NewBox("web"))
 	given := p.ReadAPIService(t).Spec.CABundle
 
-	service := newService(t)
-	var servers []*replica
+	service := framework.NewBalancer(t)
+	var servers []*framework.Replica
 	for _, name := range []string{"one", "two"} {
-		servers = append(servers, newReplica(t, p, name, "",
+		servers = append(servers, framework.NewReplica(t, p, name, "",
 			"--tls-cert-file=", "--tls-private-key-file=", "--serving-certificate=issue",
 			"--serving-certificate-lifetime="+certificateLifetime.String(), "--serving-certificate-ca-lifetime="+caLifetime.String(),
 			"--shutdown-delay-duration=2s", "--disable-http2-serving"))
 	}
 	for _, server := range servers {
-		server.start(t)
+		server.Start(t)
 	}
 	for _, server := range servers {
-		server.awaitReady(t)
-		service.add(server)
+		server.AwaitReady(t)
+		service.Add(server)
 	}
-	leadTo(t, p, service, servers)
+	framework.LeadTo(t, p, service, servers)
 	n.Eventually("the cluster reaches the servers by the CA that they issued", func() error {
 		if bytes.Equal(p.ReadAPIService(t).Spec.CABundle, given) {
 			return fmt.Errorf("the caBundle has not changed")
@@ -73,7 +73,7 @@ func TestCertificatesAreRotatedWithoutAFailedRequest(t *testing.T) {
 }
 
 // rotateUnderLoad restarts the servers one after the other, and waits until the current CA is no longer trusted.
-func rotateUnderLoad(n *framework.Namespace, service *service, servers []*replica) {
+func rotateUnderLoad(n *framework.Namespace, service *framework.Balancer, servers []*framework.Replica) {
 	first := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle
 	ctx, stop := context.WithCancel(n.Ctx)
 	answers, seen := &answers{counts: map[string]int{}}, &seenCertificates{leaves: map[string]bool{}, bundles: map[string]bool{}}
@@ -87,9 +87,9 @@ func rotateUnderLoad(n *framework.Namespace, service *service, servers []*replic
 	defer stop()
 
 	for _, server := range servers {
-		service.remove(server)
-		server.restart(n.T)
-		service.add(server)
+		service.Remove(server)
+		server.Restart(n.T)
+		service.Add(server)
 	}
 	framework.Eventually(n.T, rotationTimeout, "the first CA is no longer trusted", func() error {
 		if bundle := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle; bytes.Contains(bundle, first) {
@@ -142,7 +142,7 @@ type seenCertificates struct {
 }
 
 // watch repeatedly connects to each server like the cluster, with the CAs that the cluster trusted just before.
-func (s *seenCertificates) watch(n *framework.Namespace, ctx context.Context, servers []*replica) {
+func (s *seenCertificates) watch(n *framework.Namespace, ctx context.Context, servers []*framework.Replica) {
 	for ; ctx.Err() == nil; time.Sleep(handshakePeriod) {
 		bundle := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle
 		roots := x509.NewCertPool()
@@ -150,10 +150,10 @@ func (s *seenCertificates) watch(n *framework.Namespace, ctx context.Context, se
 		s.bundles[string(bundle)] = true
 		for _, server := range servers {
 			dialer := tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: certificateHost}}
-			connection, err := dialer.DialContext(ctx, "tcp", server.address())
+			connection, err := dialer.DialContext(ctx, "tcp", server.Address())
 			if err != nil {
 				if strings.Contains(err.Error(), "x509") {
-					s.refused = append(s.refused, fmt.Sprintf("%s server %s: %v", time.Now().Format(time.TimeOnly), server.name, err))
+					s.refused = append(s.refused, fmt.Sprintf("%s server %s: %v", time.Now().Format(time.TimeOnly), server.Name, err))
 				}
 				continue // it is being restarted
 			}
@@ -169,7 +169,7 @@ func editCABundle(n *framework.Namespace) {
 		`{"spec":{"caBundle":"Z2FyYmFnZQ=="}}`,
 		`{"spec":{"caBundle":null,"insecureSkipTLSVerify":true}}`,
 	} {
-		patchAPIService(n.T, n.ControlPlane, patch)
+		n.ControlPlane.PatchAPIService(n.T, patch)
 		n.Eventually("the cluster verifies the servers again after "+patch, func() error {
 			spec := n.ControlPlane.ReadAPIService(n.T).Spec
 			if !bytes.Contains(spec.CABundle, []byte("BEGIN CERTIFICATE")) || spec.InsecureSkipTLSVerify {
@@ -181,7 +181,7 @@ func editCABundle(n *framework.Namespace) {
 	}
 }
 
-func deleteCertificates(n *framework.Namespace, servers []*replica) {
+func deleteCertificates(n *framework.Namespace, servers []*framework.Replica) {
 	former := n.ControlPlane.ReadAPIService(n.T).Spec.CABundle
 	deleted := time.Now()
 	if err := n.ControlPlane.KubeClient.CoreV1().Secrets(framework.ServerNamespace).Delete(n.Ctx, certificateSecret, metav1.DeleteOptions{}); err != nil {
@@ -195,9 +195,9 @@ func deleteCertificates(n *framework.Namespace, servers []*replica) {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(bundle)
 		for _, server := range servers {
-			connection, err := tls.Dial("tcp", server.address(), &tls.Config{RootCAs: roots, ServerName: certificateHost})
+			connection, err := tls.Dial("tcp", server.Address(), &tls.Config{RootCAs: roots, ServerName: certificateHost})
 			if err != nil {
-				return fmt.Errorf("server %s: %w", server.name, err)
+				return fmt.Errorf("server %s: %w", server.Name, err)
 			}
 			connection.Close()
 		}
@@ -217,12 +217,4 @@ func deleteCertificates(n *framework.Namespace, servers []*replica) {
 		}
 		return fmt.Errorf("none of %d", len(events.Items))
 	})
-}
-
-func patchAPIService(t *testing.T, p *framework.ControlPlane, patch string) {
-	t.Helper()
-	if err := p.KubeClient.Discovery().RESTClient().Patch(types.MergePatchType).
-		AbsPath("/apis/apiregistration.k8s.io/v1/apiservices/v1.model.github.com").Body([]byte(patch)).Do(t.Context()).Error(); err != nil {
-		t.Fatal(err)
-	}
 }

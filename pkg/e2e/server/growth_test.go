@@ -41,8 +41,8 @@ type growth struct {
 	t          *testing.T
 	boxes      int
 	etcd       []*framework.EtcdMember
-	servers    []*replica
-	service    *service
+	servers    []*framework.Replica
+	service    *framework.Balancer
 	namespaces []*framework.Namespace
 }
 
@@ -69,17 +69,17 @@ func startGrowth(t *testing.T, boxes int) *growth {
 	t.Helper()
 	// The server of the control plane is not one of them, and has no boxes to reconcile.
 	p := framework.NewControlPlane(t, framework.ServerFlags(append(framework.ExternalEtcd, "--controllers=-modelbox")...)...)
-	g := &growth{p: p, t: t, boxes: boxes, etcd: framework.StartEtcdCluster(t, p), service: newService(t)}
+	g := &growth{p: p, t: t, boxes: boxes, etcd: framework.StartEtcdCluster(t, p), service: framework.NewBalancer(t)}
 	for _, name := range []string{"one", "two", "three"} {
-		server := newReplica(t, p, name, "", "--etcd-servers="+framework.ClientURLs(g.etcd), "--controllers=*")
+		server := framework.NewReplica(t, p, name, "", "--etcd-servers="+framework.ClientURLs(g.etcd), "--controllers=*")
 		g.servers = append(g.servers, server)
-		server.start(t)
+		server.Start(t)
 	}
 	for _, server := range g.servers {
-		server.awaitReady(t)
-		g.service.add(server)
+		server.AwaitReady(t)
+		g.service.Add(server)
 	}
-	leadTo(t, p, g.service, g.servers)
+	framework.LeadTo(t, p, g.service, g.servers)
 	for range grownNamespaces {
 		g.namespaces = append(g.namespaces, p.NewNamespace(t))
 	}
@@ -138,14 +138,14 @@ func (g *growth) patience() time.Duration {
 	return framework.Patience + time.Duration(g.boxes)*100*time.Millisecond
 }
 
-func (g *growth) metricsOf(server *replica) testutil.Metrics {
+func (g *growth) metricsOf(server *framework.Replica) testutil.Metrics {
 	g.t.Helper()
 	return framework.Scrape(g.t, g.clientOf(server))
 }
 
-func (g *growth) clientOf(server *replica) rest.Interface {
+func (g *growth) clientOf(server *framework.Replica) rest.Interface {
 	g.t.Helper()
-	return g.p.DirectClientAt(g.t, server.port)
+	return g.p.DirectClientAt(g.t, server.Port)
 }
 
 // logCosts logs the CPU time and the memory of the servers and etcd.
@@ -153,7 +153,7 @@ func (g *growth) logCosts(when string) {
 	g.t.Helper()
 	for _, server := range g.servers {
 		metrics := g.metricsOf(server)
-		g.t.Logf("%s: server %s has %.0f MiB resident, %.0f MiB of heap, and has used %.0f s of CPU", when, server.name,
+		g.t.Logf("%s: server %s has %.0f MiB resident, %.0f MiB of heap, and has used %.0f s of CPU", when, server.Name,
 			framework.Sum(metrics, "process_resident_memory_bytes", nil)/(1<<20),
 			framework.Sum(metrics, "go_memstats_heap_inuse_bytes", nil)/(1<<20),
 			framework.Sum(metrics, "process_cpu_seconds_total", nil))
@@ -200,7 +200,7 @@ func (g *growth) expectQuiet(when string) {
 	time.Sleep(quietTime / 6) // for the last status writes of rollouts
 	logs := []string{g.p.ClusterAuditLog()}
 	for _, server := range g.servers {
-		logs = append(logs, server.auditLog)
+		logs = append(logs, server.AuditLog)
 	}
 	begins := make([]int64, len(logs))
 	for i, log := range logs {
@@ -220,11 +220,11 @@ func (g *growth) changeLeader() {
 	g.t.Helper()
 	lease := g.p.AwaitLeader(g.t, "")
 	// The leader has reconciled all boxes.
-	leader := slices.MaxFunc(g.servers, func(a, b *replica) int { return cmp.Compare(g.reconciled(a), g.reconciled(b)) })
+	leader := slices.MaxFunc(g.servers, func(a, b *framework.Replica) int { return cmp.Compare(g.reconciled(a), g.reconciled(b)) })
 	begin := sizeOf(g.t, g.p.ClusterAuditLog())
-	g.service.remove(leader)
+	g.service.Remove(leader)
 	began := time.Now()
-	leader.kill(g.t)
+	leader.Kill(g.t)
 	g.p.AwaitLeader(g.t, *lease.Spec.HolderIdentity)
 	g.t.Logf("another server leads %s after the leader was killed", time.Since(began).Round(time.Second))
 	framework.Eventually(g.t, g.patience(), "the new leader has looked at all boxes", func() error {
@@ -245,14 +245,14 @@ func (g *growth) changeLeader() {
 		g.t.Errorf("a write because of the change of the leader: %s %s", write.Verb, write.RequestURI)
 	}
 	began = time.Now()
-	leader.start(g.t)
-	leader.awaitReady(g.t)
+	leader.Start(g.t)
+	leader.AwaitReady(g.t)
 	g.t.Logf("the server that was killed is ready %s after it was started", time.Since(began).Round(100*time.Millisecond))
-	g.service.add(leader)
+	g.service.Add(leader)
 }
 
 // reconciled returns the number of reconciles of boxes by a server.
-func (g *growth) reconciled(server *replica) float64 {
+func (g *growth) reconciled(server *framework.Replica) float64 {
 	g.t.Helper()
 	return framework.Sum(g.metricsOf(server), "modelbox_controller_reconcile_duration_seconds_count", nil)
 }

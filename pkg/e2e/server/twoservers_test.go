@@ -66,7 +66,7 @@ func stopLeader(n *framework.Namespace, second *peer, leader *coordinationv1.Lea
 	n.T.Logf("%s after SIGTERM to the leader, the other server leads", time.Since(began).Round(time.Millisecond))
 	change()
 	writes := n.Audit.ClusterWrites()
-	if last := writes[len(writes)-1]; !second.sent(last) {
+	if last := writes[len(writes)-1]; !second.Sent(last) {
 		n.T.Errorf("%s %s was not sent by the second server", last.Verb, last.RequestURI)
 	}
 	n.AwaitServerRestart(stopped)
@@ -80,7 +80,7 @@ func freezeLeader(n *framework.Namespace, second *peer) {
 	defer changes.stop()
 	changes.await(changesInBetween)
 	frozen := n.ControlPlane.AwaitLeader(n.T, "")
-	second.signal(n.T, syscall.SIGSTOP)
+	second.Signal(n.T, syscall.SIGSTOP)
 	n.T.Logf("frozen after %d changes", changes.count.Load())
 	taken := n.ControlPlane.AwaitLeader(n.T, *frozen.Spec.HolderIdentity)
 	changes.await(changesInBetween)
@@ -90,7 +90,7 @@ func freezeLeader(n *framework.Namespace, second *peer) {
 	changes = startChanging(n)
 	defer changes.stop()
 	changes.await(1)
-	second.signal(n.T, syscall.SIGCONT)
+	second.Signal(n.T, syscall.SIGCONT)
 	n.Eventually("the woken server stops reconciling", func() error { return second.logs("Stopped reconciling") })
 	changes.stop()
 	awaitAgreement(n)
@@ -124,12 +124,12 @@ func expectNoWrites(n *framework.Namespace, p *peer, since time.Time) {
 		}
 	}
 	for _, write := range framework.ReadWrites(n.T, n.ControlPlane.ClusterAuditLog(), n.Name) {
-		if p.sent(write) {
+		if p.Sent(write) {
 			check(write, write.StageTimestamp)
 		}
 	}
 	// It serves its own statuses. It observed writes from the time of its freeze only after it was resumed.
-	for _, write := range framework.ReadWrites(n.T, p.auditLog, n.Name) {
+	for _, write := range framework.ReadWrites(n.T, p.AuditLog, n.Name) {
 		if write.ObjectRef.Subresource == "status" {
 			check(write, write.RequestReceivedTimestamp)
 		}
@@ -144,7 +144,7 @@ func expectNoWrites(n *framework.Namespace, p *peer, since time.Time) {
 // frozen.
 func expectQuietLog(n *framework.Namespace, p *peer) {
 	n.T.Helper()
-	log, err := os.ReadFile(p.log)
+	log, err := os.ReadFile(p.Log)
 	if err != nil {
 		n.T.Fatal(err)
 	}

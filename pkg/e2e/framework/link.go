@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package server
+package framework
 
 import (
 	"io"
@@ -11,43 +11,46 @@ import (
 	"testing"
 )
 
-// link is a network connection between two servers that can be cut. Sent data is not lost: it arrives after the link is restored.
-type link struct {
+// Link is a network connection between two servers that can be cut. Sent data is not lost: it arrives after the link is restored.
+type Link struct {
 	listener net.Listener
 	target   *url.URL
 	// gate is locked while the link is cut.
 	gate sync.RWMutex
 }
 
-// newLink returns a link to the host of a URL.
-func newLink(t *testing.T, target string) *link {
+// NewLink returns a link to the host of a URL.
+func NewLink(t *testing.T, target string) *Link {
 	t.Helper()
 	parsed, err := url.Parse(target)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &link{target: parsed}
-	l.listener = serveConnections(t, l.lead)
+	l := &Link{target: parsed}
+	l.listener = ServeConnections(t, l.lead)
 	return l
 }
 
-// url returns the URL of the target through the link.
-func (l *link) url() string {
+// URL returns the URL of the target through the link.
+func (l *Link) URL() string {
 	over := *l.target
 	over.Host = l.listener.Addr().String()
 	return over.String()
 }
 
-func (l *link) cut()  { l.gate.Lock() }
-func (l *link) mend() { l.gate.Unlock() }
+// Cut cuts the link. It must not be cut already.
+func (l *Link) Cut() { l.gate.Lock() }
+
+// Mend restores the link, which must be cut.
+func (l *Link) Mend() { l.gate.Unlock() }
 
 // pass blocks while the link is cut.
-func (l *link) pass() {
+func (l *Link) pass() {
 	l.gate.RLock()
 	defer l.gate.RUnlock()
 }
 
-func (l *link) lead(client net.Conn) {
+func (l *Link) lead(client net.Conn) {
 	defer client.Close()
 	l.pass()
 	server, err := net.Dial("tcp", l.target.Host)
@@ -62,7 +65,7 @@ func (l *link) lead(client net.Conn) {
 	l.copy(client, server)
 }
 
-func (l *link) copy(to io.Writer, from io.Reader) {
+func (l *Link) copy(to io.Writer, from io.Reader) {
 	buffer := make([]byte, 32<<10)
 	for {
 		count, err := from.Read(buffer)
