@@ -70,6 +70,7 @@ func TestAComponentGoesOutsideAndComesBack(t *testing.T) {
 	check(t, "the box goes first", []string{"delete modelboxes db"}, f.reconcile())
 	check(t, "while its Service is there", []string(nil), f.reconcile())
 	check(t, "applied, which is no failure", "False", f.condition(modelv1.ConditionReady)[:5])
+	check(t, "message", "Service db of the box has to be deleted first", f.stack().Status.Components[0].Message)
 	if err := f.cluster.CoreV1().Services(shopKey.Namespace).Delete(t.Context(), "db", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -80,6 +81,7 @@ func TestAComponentGoesOutsideAndComesBack(t *testing.T) {
 
 	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[0] = boxComponent("db") })
 	check(t, "the Service goes first", []string{"delete services db"}, f.reconcile())
+	check(t, "message", "Service db has to be deleted first", f.stack().Status.Components[0].Message)
 	check(t, "then comes the box", []string{"patch modelboxes db"}, f.reconcile())
 }
 

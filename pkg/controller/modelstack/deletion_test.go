@@ -5,12 +5,16 @@ package modelstack
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
 // beginDeletion marks the stack as the API server does, with these finalizers beside its own.
@@ -33,6 +37,39 @@ func TestStackIsDeletedInReverseOrder(t *testing.T) {
 	check(t, "states", "db=Terminating", f.states())
 	check(t, "at last", []string{"patch modelstacks shop"}, f.reconcile())
 	check(t, "number of finalizers", 0, len(f.stack().Finalizers))
+}
+
+func TestUsersOf(t *testing.T) {
+	box := func(name string, dependsOn ...string) children.Object {
+		box := &modelv1.ModelBox{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{modelv1.ComponentLabel: name}}}
+		if len(dependsOn) > 0 {
+			box.Annotations = map[string]string{modelv1.DependsOnAnnotation: strings.Join(dependsOn, ",")}
+		}
+		return box
+	}
+	for _, row := range []struct {
+		name  string
+		stack *modelv1.ModelStack
+		owned []children.Object
+		want  map[string][]string
+	}{
+		{"what the stack says counts, and not what a child says", newStack(boxComponent("db"), boxComponent("web")), []children.Object{box("db"), box("web", "db")},
+			map[string][]string{"db": {}, "web": {}}},
+		{"a component that is no longer in the stack", newStack(boxComponent("db")), []children.Object{box("db"), box("web", "db")},
+			map[string][]string{"db": {"web"}, "web": {}}},
+		{"a component without children between two others", newStack(boxComponent("db"), boxComponent("api", "db"), boxComponent("web", "api")), []children.Object{box("db"), box("web")},
+			map[string][]string{"db": {"web"}, "web": {}}},
+		{"two ways to the same component", newStack(boxComponent("db"), boxComponent("a", "db"), boxComponent("b", "db"), boxComponent("web", "a", "b")), []children.Object{box("db"), box("web")},
+			map[string][]string{"db": {"web"}, "web": {}}},
+		{"children that need each other over a third one", newStack(boxComponent("other")), []children.Object{box("a", "b"), box("b", "c"), box("c", "a"), box("d", "a")},
+			map[string][]string{"a": {"d"}, "b": {"d"}, "c": {"d"}, "d": {}}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if diff := cmp.Diff(row.want, usersOf(row.stack, row.owned), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
 }
 
 func TestStackThatNeverStartedIsDeleted(t *testing.T) {

@@ -30,7 +30,6 @@ func (c *Controller) hold(s *survey, step *apply.Step) bool {
 		return false
 	}
 	p := s.progress[of.index]
-	isOurs := step.Live != nil && c.children.IsOwnedBy(step.Live, s.stack)
 	switch step.Operation {
 	case apply.Wait:
 		p.obstacle = fmt.Sprintf("%s %s is being deleted and will be created again when it is gone", step.Kind.GroupVersionKind.Kind, step.Name())
@@ -38,9 +37,6 @@ func (c *Controller) hold(s *survey, step *apply.Step) bool {
 	case apply.Refuse:
 		return c.holdRefused(s, p, step)
 	case apply.Create, apply.Adopt, apply.Replace:
-		if step.Operation == apply.Replace && isOurs {
-			return s.holdUpdate(p)
-		}
 		return s.holdCreate(p)
 	case apply.Update:
 		return s.holdUpdate(p)
@@ -49,8 +45,12 @@ func (c *Controller) hold(s *survey, step *apply.Step) bool {
 	}
 }
 
-// holdCreate lets a new child wait for what its component depends on, and for a child of another kind that has its name.
+// holdCreate lets a new child wait for what its component depends on, and for a child of another kind that has its name. A component
+// that has started lacks a child only until it is created again, such as an EndpointSlice with addresses of another family.
 func (s *survey) holdCreate(p *progress) bool {
+	if p.isThere {
+		return s.holdUpdate(p)
+	}
 	if p.waitingFor = s.notReady(p.component); len(p.waitingFor) > 0 {
 		return true
 	}

@@ -193,3 +193,76 @@ func TestAComponentThatIsTakenOutGoesAfterItsUsersWereUpdated(t *testing.T) {
 	check(t, "states", "db=Ready web=Ready", f.states())
 	check(t, "ready", "True Ready", f.condition(modelv1.ConditionReady))
 }
+
+// A component whose box gets another name keeps its former box until the new one and the components that depend on it are ready.
+func TestARenamedBoxGoesWhenTheNewOneIsUsed(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("db"), boxComponent("web", "db")))
+	f.settle()
+	f.update(func(stack *modelv1.ModelStack) {
+		stack.Spec.Components[0].BoxName = "postgres"
+		stack.Spec.Components[1].Box.Image = "web:2"
+	})
+	check(t, "first", []string{"patch modelboxes postgres"}, f.reconcile())
+	check(t, "while the new box is not ready", []string(nil), f.reconcile())
+	check(t, "boxes", []string{"db", "postgres", "web"}, f.boxes())
+	f.setReady("postgres")
+	check(t, "when it is", []string{"patch modelboxes web"}, f.reconcile())
+	f.setUpdating("web")
+	check(t, "while web is not updated", []string(nil), f.reconcile())
+	check(t, "message", "ModelBox db is to be deleted", f.stack().Status.Components[0].Message)
+	check(t, "boxes", []string{"db", "postgres", "web"}, f.boxes())
+	f.setReady("web")
+	check(t, "when web is updated", []string{"delete modelboxes db"}, f.reconcile())
+}
+
+func TestARenamedBoxGoesWhenTheNewOneIsReady(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("db")))
+	f.settle()
+	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[0].BoxName = "postgres" })
+	check(t, "first", []string{"patch modelboxes postgres"}, f.reconcile())
+	check(t, "while the new box is not ready", []string(nil), f.reconcile())
+	f.setReady("postgres")
+	check(t, "when it is", []string{"delete modelboxes db"}, f.reconcile())
+}
+
+func TestABoxThatIsBeingDeletedIsWaitedFor(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("db"), boxComponent("web", "db")))
+	f.settle()
+	f.changeBox("db", func(box *modelv1.ModelBox) {
+		box.DeletionTimestamp, box.Finalizers = &metav1.Time{Time: time.Now()}, []string{metav1.FinalizerDeleteDependents}
+	})
+	check(t, "writes", []string(nil), f.reconcile())
+	check(t, "message", "ModelBox db is being deleted and will be created again when it is gone", f.stack().Status.Components[0].Message)
+}
+
+// An EndpointSlice that has to be replaced is changed in the order of all changes.
+func TestAnotherKindOfAddressWaitsForItsDependencies(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("db"), outside("mail", "192.0.2.1", "db")))
+	f.settle()
+	f.fail("db")
+	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[1].External.Host = "2001:db8::1" })
+	check(t, "while db is not ready", []string(nil), f.reconcile())
+	check(t, "states", "db=Progressing mail=Waiting(db)", f.states())
+	f.setReady("db")
+	check(t, "when it is", []string{"delete endpointslices mail", "patch endpointslices mail"}, f.reconcile())
+}
+
+func TestAnotherKindOfAddressWaitsForNothingInParallel(t *testing.T) {
+	stack := newStack(boxComponent("db"), outside("mail", "192.0.2.1", "db"))
+	stack.Spec.Rollout = modelv1.ComponentsParallel
+	f := newTestController(t, stack)
+	f.settle()
+	f.fail("db")
+	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[1].External.Host = "2001:db8::1" })
+	check(t, "while db is not ready", []string{"delete endpointslices mail", "patch endpointslices mail"}, f.reconcile())
+}
+
+// The nearest components that are not ready are named once, however many ways lead to them.
+func TestTheNearestComponentsBelowAreWaitedFor(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("db"), boxComponent("a", "db"), boxComponent("b", "db"), boxComponent("web", "a", "b")))
+	f.settle()
+	f.fail("db")
+	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[3].Box.Image = "web:2" })
+	check(t, "writes", []string(nil), f.reconcile())
+	check(t, "states", "db=Progressing a=Ready b=Ready web=Waiting(db)", f.states())
+}

@@ -44,6 +44,8 @@ type progress struct {
 	// isCurrent says that the children are as the stack says. isReady says that the box is also ready. A component outside is ready
 	// as soon as a Service leads to it.
 	isCurrent, isReady bool
+	// isThere says that at least one of the children exists.
+	isThere bool
 	// isBlocked says that a component that it depends on, at whatever distance, is not ready.
 	isBlocked bool
 
@@ -135,6 +137,7 @@ func (c *Controller) progressOf(stack *modelv1.ModelStack, of *component, live c
 			p.isCurrent = false
 			continue
 		}
+		p.isThere = true
 		if render.Hash(found) != render.Hash(child) {
 			p.isCurrent = false
 		}
