@@ -198,6 +198,10 @@ test-linearizability: build ## Check that the responses of one and of three serv
 test-powerloss: build ## Cut the power 200 times while boxes are written (Linux, root)
 	@MODELBOX_E2E_CUTS=200 go test ./pkg/e2e/storage -run TestPowerLossLosesNothing -timeout 120m -v
 
+.PHONY: test-mutations
+test-mutations: ## Change the code that decides in a thousand ways, and see that a test notices each change (MUTATED=pkg/apply: only there)
+	@hack/test-mutations.sh $(MUTATED)
+
 .PHONY: test-healing
 test-healing: build ## Edit every field of what boxes become, in every way, and see it healed
 	@MODELBOX_E2E_HEALING=1 go test ./pkg/e2e/ownership -run TestEveryEditIsRestored -timeout 60m -v

@@ -238,13 +238,15 @@ func TestSubresourcesAndOtherResourcesAreNotAsked(t *testing.T) {
 }
 
 func TestRefusalsNameSomeFields(t *testing.T) {
-	var labels []string
-	for i := range 1000 {
-		labels = append(labels, fmt.Sprintf("l%03d: a", i))
-	}
-	err := validate(t, &permissions{}, newBox(t, "podTemplate: {metadata: {labels: {"+strings.Join(labels, ", ")+"}}}"), nil, "")
-	if err == nil || !strings.Contains(err.Error(), "labels[l009], 990 more: ") {
-		t.Errorf("got %v", err)
+	for count, want := range map[int]string{10: "labels[l009]: ", 11: "labels[l009], 1 more: ", 1000: "labels[l009], 990 more: "} {
+		var labels []string
+		for i := range count {
+			labels = append(labels, fmt.Sprintf("l%03d: a", i))
+		}
+		err := validate(t, &permissions{}, newBox(t, "podTemplate: {metadata: {labels: {"+strings.Join(labels, ", ")+"}}}"), nil, "")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d labels: got %v, want %s", count, err, want)
+		}
 	}
 }
 

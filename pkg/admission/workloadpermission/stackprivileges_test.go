@@ -99,6 +99,14 @@ func TestValidateStacks(t *testing.T) {
 			`metadata.annotations[model.github.com/adopt]: beyond an ordinary application, and user "jane" cannot delete resource "modelboxes"`},
 		{"adoption of one more is another question", nil, newStack(t, web, adopt), newStack(t, web+", "+strings.ReplaceAll(web, "web", "app"), adopt), []string{updateBoxes, deleteBoxes},
 			"metadata.annotations"},
+		{"a refusal names the annotation once", nil, nil, newStack(t, web+", "+strings.ReplaceAll(web, "web", "app"), adopt), []string{updateBoxes, deleteBoxes},
+			"forbidden: metadata.annotations[model.github.com/adopt]: beyond"},
+		{"adoption of an external component needs the update and the deletion of its Service and its EndpointSlices", nil, nil, newStack(t, plainDB, adopt),
+			[]string{"jane: update services./ in default", "jane: delete services./ in default",
+				"jane: update endpointslices.discovery.k8s.io/ in default", "jane: delete endpointslices.discovery.k8s.io/ in default", createServices}, "metadata.annotations"},
+		{"an adopted box that goes outside is another question", []string{createServices}, newStack(t, strings.ReplaceAll(web, "web", "db"), adopt), newStack(t, plainDB, adopt),
+			[]string{"jane: update services./ in default", "jane: delete services./ in default",
+				"jane: update endpointslices.discovery.k8s.io/ in default", "jane: delete endpointslices.discovery.k8s.io/ in default", createServices}, "metadata.annotations"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			permissions := &permissions{granted: map[string]bool{}}

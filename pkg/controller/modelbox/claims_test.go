@@ -234,6 +234,7 @@ func TestClaimIsThatOfTheNextBox(t *testing.T) {
 	for _, row := range []struct {
 		name        string
 		next        func(*modelv1.ModelBox)
+		claim       func(*corev1.PersistentVolumeClaim)
 		wantRequest string
 		wantSize    string
 		wantOwner   string
@@ -245,11 +246,20 @@ func TestClaimIsThatOfTheNextBox(t *testing.T) {
 		{name: "it is no longer retained", next: withStorage(discarded), wantRequest: "patch persistentvolumeclaims web-data", wantSize: "1Gi", wantOwner: "next", wantApplied: "True Applied"},
 		{name: "it is not replaced for another class", next: withStorage(func(s *modelv1.ModelBoxStorage) { s.StorageClassName = ptr.To("fast") }),
 			wantSize: "1Gi", wantApplied: "False Invalid"},
+		{name: "it was made for another box, whose name and storage have the same name together", next: withStorage(), claim: ofBox("web-other"), wantSize: "1Gi",
+			wantApplied: "False NotOwned"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			f := newTestController(t, fixture.WebBox(t, withStorage()))
 			f.mustReconcile(t)
 			f.restart()
+			if row.claim != nil {
+				claim := f.claim(t, "web-data")
+				row.claim(claim)
+				if err := f.cluster.Tracker().Update(corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims"), claim, claim.Namespace); err != nil {
+					t.Fatal(err)
+				}
+			}
 			f.next(t, row.next)
 			f.cluster.ClearActions()
 			if err := f.cluster.AppsV1().Deployments(fixture.WebKey.Namespace).Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {

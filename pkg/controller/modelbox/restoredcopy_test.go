@@ -10,10 +10,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apply"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/fixture"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -85,7 +87,13 @@ func TestABoxTakesBackRestoredCopiesOfItsChildren(t *testing.T) {
 			row.service(service)
 			box := fixture.WebBox(t)
 			f := newTestController(t, box, deployment, service)
-			f.cache(t, deployment, service)
+			for _, child := range []runtime.Object{deployment.DeepCopy(), service.DeepCopy()} {
+				cached, err := kinds.TrimChild(child) // as an informer does, so that the cache has no records
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.cache(t, cached.(runtime.Object))
+			}
 			result, err := f.children.Reconcile(t.Context(), box)
 			if err != nil {
 				t.Fatal(err)

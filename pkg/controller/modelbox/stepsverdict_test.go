@@ -25,6 +25,7 @@ func candidateOf(available int32) *appsv1.Deployment {
 
 func TestProgressingInSteps(t *testing.T) {
 	until := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	over := metav1.Time{}
 	const aCheck = "check errors: 1 of 2 measurements"
 	inStep := func(step int32) *modelv1.ModelBoxRolloutStatus {
 		return &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: &step}
@@ -47,6 +48,10 @@ func TestProgressingInSteps(t *testing.T) {
 			"step 1 of 2: 25% of the traffic for the new revision; paused until 2026-01-02T03:04:05Z"},
 		{"a pause with a check", modelv1.RolloutCanary, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To[int32](1), NextStepAt: &until}, false, aCheck, candidateOf(2),
 			"step 1 of 2: 25% of the traffic for the new revision; paused until 2026-01-02T03:04:05Z; waiting for " + aCheck},
+		{"a pause that is over", modelv1.RolloutCanary, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To[int32](1), NextStepAt: &over}, false, "", candidateOf(2),
+			"step 1 of 2: 25% of the traffic for the new revision; paused until 0001-01-01T00:00:00Z"},
+		{"a pause that is over, with a check", modelv1.RolloutCanary, &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To[int32](1), NextStepAt: &over}, false, aCheck, candidateOf(2),
+			"step 1 of 2: 25% of the traffic for the new revision; waiting for " + aCheck},
 		{"a check", modelv1.RolloutCanary, inStep(1), false, aCheck, candidateOf(2), "step 1 of 2: 25% of the traffic for the new revision; waiting for " + aCheck},
 		{"a step that waits with a check", modelv1.RolloutCanary, inStep(2), true, aCheck, candidateOf(2),
 			`step 2 of 2: 50% of the traffic for the new revision; waiting for "kubectl modelbox promote web"; ` + aCheck},

@@ -76,7 +76,6 @@ func absentOwnersOf(orphans []orphan) []AbsentOwner {
 			owners[i] = all(owner)
 		}
 	}
-	slices.SortFunc(owners, compareAbsentOwners)
 	return slices.Compact(owners)
 }
 

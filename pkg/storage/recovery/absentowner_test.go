@@ -99,24 +99,13 @@ func TestForgedChildrenHarmTheirOwnNamespaceOnly(t *testing.T) {
 	}
 }
 
-func TestManyAbsentOwnersStandForTheirNamespace(t *testing.T) {
-	var orphans []orphan
-	for i := range maxAbsentOwners + 1 {
-		orphans = append(orphans, orphan{AbsentOwner{"modelboxes", "many", fmt.Sprintf("web-%d", i), "1"}, "deployments many/web"})
-	}
-	few := AbsentOwner{"modelboxes", "few", "web", "1"}
-	orphans = append(orphans, orphan{few, "deployments few/web"}, orphan{few, "deployments few/other"})
-	want := []AbsentOwner{few, {Resource: "modelboxes", Namespace: "many"}}
-	if diff := cmp.Diff(want, absentOwnersOf(orphans)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
 func TestAbsentOwnersAreForgottenWithTheirChildren(t *testing.T) {
 	forged := childOf(box("never", "9"), "apps/v1", "Deployment")
 	f := newFixture(t, forged)
 	never := AbsentOwner{"modelboxes", testNamespace, "never", "9"}
 	expectAbsent(t, f, Empty, never)
+	f.expectStillAbsent(never)
+	f.put(box("never", "8")) // another box of this name
 	f.expectStillAbsent(never)
 	if err := f.config.MetadataClient.Resource(appsv1.SchemeGroupVersion.WithResource("deployments")).Namespace(testNamespace).Delete(t.Context(), forged.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -156,6 +145,55 @@ func TestRequestsForAbsentOwnersAreRefused(t *testing.T) {
 			if row.isRefused != apierrors.IsServiceUnavailable(request.err) || !row.isRefused && request.err != nil {
 				t.Errorf("%s %s/%s: %v", request.verb, row.namespace, row.name, request.err)
 			}
+		}
+	}
+}
+
+func TestAbsentOwnersOf(t *testing.T) {
+	owner := func(namespace, name string) AbsentOwner { return AbsentOwner{"modelboxes", namespace, name, "9"} }
+	children := func(owners ...AbsentOwner) (orphans []orphan) {
+		for _, owner := range owners {
+			orphans = append(orphans, orphan{owner: owner})
+		}
+		return orphans
+	}
+	many := make([]AbsentOwner, maxAbsentOwners+1)
+	for i := range many {
+		many[i] = owner("b", fmt.Sprintf("box-%05d", i))
+	}
+	for _, row := range []struct {
+		name    string
+		orphans []orphan
+		want    []AbsentOwner
+	}{
+		{"none", nil, nil},
+		{"owners of several children, in any order", children(owner("b", "z"), owner("a", "y"), owner("b", "z"), owner("a", "x")), []AbsentOwner{owner("a", "x"), owner("a", "y"), owner("b", "z")}},
+		{"as many as are listed", children(many[1:]...), many[1:]},
+		{"more children than owners that are listed", children(append(many[:60:60], many[:60]...)...), many[:60]},
+		{"more", children(append(many, owner("a", "x"))...), []AbsentOwner{owner("a", "x"), {Resource: "modelboxes", Namespace: "b"}}},
+	} {
+		if diff := cmp.Diff(row.want, absentOwnersOf(row.orphans)); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", row.name, diff)
+		}
+	}
+}
+
+func TestAbsentOwnerCovers(t *testing.T) {
+	web := AbsentOwner{"modelboxes", "a", "web", "9"}
+	all := AbsentOwner{Resource: "modelboxes", Namespace: "a"}
+	for _, row := range []struct {
+		owner, other AbsentOwner
+		want         bool
+	}{
+		{web, web, true},
+		{all, web, true},
+		{web, all, false},
+		{web, AbsentOwner{"modelboxes", "a", "web", "8"}, false},
+		{all, AbsentOwner{"modelboxes", "b", "web", "9"}, false},
+		{all, AbsentOwner{"modelstacks", "a", "web", "9"}, false},
+	} {
+		if got := row.owner.covers(row.other); got != row.want {
+			t.Errorf("%v covers %v: %t", row.owner, row.other, got)
 		}
 	}
 }

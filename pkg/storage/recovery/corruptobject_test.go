@@ -32,6 +32,13 @@ func TestStoreWithACorruptObjectIsServed(t *testing.T) {
 				f.setLease(row.lease)
 			}
 			expectAbsent(t, f, row.want)
+			orphans, err := findOrphans(t.Context(), f.contents, &cluster{kube: f.config.KubeClient, metadata: f.config.MetadataClient}, testNamespace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if names := nameChildren(orphans); names != "" {
+				t.Errorf("children without an owner: %s", names)
+			}
 			response, err := f.store.client.Get(t.Context(), key)
 			if err != nil {
 				t.Fatal(err)

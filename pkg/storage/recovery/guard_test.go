@@ -49,6 +49,30 @@ func TestGuardEndsAServerWhoseStoreWasReplaced(t *testing.T) {
 	}
 }
 
+func TestGuardMarksTheLastRevision(t *testing.T) {
+	f := newFixture(t)
+	g := newGuard(f.store, f.serve(New), func(err error) { f.failed = err })
+	f.put(box("web", "1"))
+	lease := &coordinationv1.Lease{}
+	g.Mark(t.Context(), lease)
+	marked := mustMark(t, lease).Revision
+	if at, err := f.store.Position(t.Context()); err != nil || marked != at.Revision {
+		t.Errorf("the Lease is marked with revision %d, and the store has %d (%v)", marked, at.Revision, err)
+	}
+	g.Mark(t.Context(), lease) // at the same revision
+	if f.failed != nil {
+		t.Errorf("the server stops: %v", f.failed)
+	}
+	if err := f.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	later := &coordinationv1.Lease{}
+	g.Mark(t.Context(), later)
+	if got := mustMark(t, later).Revision; got != marked {
+		t.Errorf("without an answer of the store, the Lease is marked with revision %d, and not with the last one, %d", got, marked)
+	}
+}
+
 func TestVerifyRefusesTheLeaseOfAnotherStore(t *testing.T) {
 	f := newFixture(t)
 	own := f.serve(New)
@@ -56,6 +80,9 @@ func TestVerifyRefusesTheLeaseOfAnotherStore(t *testing.T) {
 	lease := f.lease()
 	if err := g.Verify(lease); err != nil {
 		t.Errorf("verifying the Lease of this server: %v", err)
+	}
+	if err := g.Verify(&coordinationv1.Lease{}); err != nil {
+		t.Errorf("verifying a Lease without a mark: %v", err)
 	}
 	setMark(lease, Position{Identity: Identity{UID: "another"}, Revision: 1})
 	if err := g.Verify(lease); !errors.Is(err, ErrStoreReplaced) || !errors.Is(f.failed, ErrStoreReplaced) {
