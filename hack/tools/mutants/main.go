@@ -7,7 +7,7 @@
 //
 // All changes are compiled into one test program for each package of tests. An environment variable selects the change that is active, so
 // that a change costs the time of the tests that reach it, and no build. It fails if there are changes that no test notices and that the
-// file of accepted changes does not list. Only the packages change that the arguments name, and only in memory.
+// file of accepted changes does not list. The sources stay as they are: "go build" gets the changed files by its flag -overlay.
 package main
 
 import (
