@@ -125,6 +125,14 @@ type edit struct {
 	closes bool
 }
 
+// rank orders edits by their offsets. At the same offset, what ends an expression comes first.
+func (e edit) rank() int {
+	if e.closes {
+		return 2 * e.offset
+	}
+	return 2*e.offset + 1
+}
+
 // instrumentation collects the mutants of a file.
 type instrumentation struct {
 	pkg     *packages.Package
@@ -161,7 +169,7 @@ func (in *instrumentation) wrap(node ast.Node, before, after string, visitInside
 // edits have that order.
 func (in *instrumentation) changed() []byte {
 	slices.SortStableFunc(in.edits, func(a, b edit) int {
-		return cmp.Or(cmp.Compare(a.offset, b.offset), compareBool(b.closes, a.closes))
+		return cmp.Compare(a.rank(), b.rank())
 	})
 	var changed []byte
 	at := 0
@@ -171,17 +179,6 @@ func (in *instrumentation) changed() []byte {
 		at = edit.offset + edit.length
 	}
 	return append(changed, in.source[at:]...)
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	default:
-		return -1
-	}
 }
 
 // isBool returns whether the type of an expression is bool, and no other type that is made of it.

@@ -39,7 +39,7 @@ type Balancer struct {
 func NewBalancer(t *testing.T) *Balancer {
 	t.Helper()
 	b := &Balancer{connections: map[*Replica]int{}}
-	b.listener = ServeConnections(t, b.lead)
+	b.listener = serveConnections(t, b.lead)
 	return b
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// ServeConnections accepts connections until the test ends. It serves and closes each connection in a separate goroutine.
-func ServeConnections(t *testing.T, serve func(net.Conn)) net.Listener {
+// serveConnections accepts connections until the test ends. It serves and closes each connection in a separate goroutine.
+func serveConnections(t *testing.T, serve func(net.Conn)) net.Listener {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

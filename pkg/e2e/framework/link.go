@@ -27,7 +27,7 @@ func NewLink(t *testing.T, target string) *Link {
 		t.Fatal(err)
 	}
 	l := &Link{target: parsed}
-	l.listener = ServeConnections(t, l.lead)
+	l.listener = serveConnections(t, l.lead)
 	return l
 }
 

@@ -213,9 +213,9 @@ func PendingJobs(box *modelv1.ModelBox, live Live) ([]*unstructured.Unstructured
 
 // asCreated returns the Job in the form of a manifest.
 func asCreated(job *batchv1.Job) (*unstructured.Unstructured, error) {
-	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
+	object, err := render.Fields(job)
 	if err != nil {
-		return nil, fmt.Errorf("encoding Job %s: %w", job.Name, err)
+		return nil, err
 	}
 	delete(object, "status")
 	created := &unstructured.Unstructured{Object: object}

@@ -9,8 +9,10 @@ import (
 	kubeinformers "k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/children"
 )
 
@@ -47,8 +49,12 @@ func New(s Sources) []*children.Kind {
 	return slices.Concat([]*children.Kind{configMaps, claims, policies}, workloads, []*children.Kind{
 		serviceKind(s.KubeClient, s.Children.Core().V1().Services().Informer()),
 		ingressKind(s.KubeClient, s.Children.Networking().V1().Ingresses().Informer()),
-		httpRouteKind(s.GatewayClient, s.Routes.HTTPRoutes),
-		grpcRouteKind(s.GatewayClient, s.Routes.GRPCRoutes),
+		routeKind(childkinds.HTTPRoute, s.Routes.HTTPRoutes, func(namespace string) children.Client[*gatewayv1.HTTPRoute] {
+			return s.GatewayClient.GatewayV1().HTTPRoutes(namespace)
+		}),
+		routeKind(childkinds.GRPCRoute, s.Routes.GRPCRoutes, func(namespace string) children.Client[*gatewayv1.GRPCRoute] {
+			return s.GatewayClient.GatewayV1().GRPCRoutes(namespace)
+		}),
 		autoscalerKind(s.KubeClient, s.Children.Autoscaling().V2().HorizontalPodAutoscalers().Informer()),
 		disruptionBudgetKind(s.KubeClient, s.Children.Policy().V1().PodDisruptionBudgets().Informer()),
 	})

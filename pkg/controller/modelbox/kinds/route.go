@@ -63,22 +63,9 @@ func newRouteInformer[List runtime.Object](kind childkinds.Kind, routes routeCli
 
 const managedSelector = render.ManagedByLabel + "=" + render.ManagedBy
 
-// httpRouteKind returns the HTTPRoutes of boxes as a kind of children.
-func httpRouteKind(client gatewayclient.Interface, informer *informers.Optional) *children.Kind {
-	kind := children.NewKind(modelboxapply.Kind(childkinds.HTTPRoute), informer,
-		func(namespace string) children.Client[*gatewayv1.HTTPRoute] {
-			return client.GatewayV1().HTTPRoutes(namespace)
-		})
-	kind.IsServed = informer.IsServed
-	return kind
-}
-
-// grpcRouteKind returns the GRPCRoutes of boxes as a kind of children.
-func grpcRouteKind(client gatewayclient.Interface, informer *informers.Optional) *children.Kind {
-	kind := children.NewKind(modelboxapply.Kind(childkinds.GRPCRoute), informer,
-		func(namespace string) children.Client[*gatewayv1.GRPCRoute] {
-			return client.GatewayV1().GRPCRoutes(namespace)
-		})
+// routeKind returns routes of boxes as a kind of children.
+func routeKind[R children.Object](row childkinds.Kind, informer *informers.Optional, client func(namespace string) children.Client[R]) *children.Kind {
+	kind := children.NewKind(modelboxapply.Kind(row), informer, client)
 	kind.IsServed = informer.IsServed
 	return kind
 }
