@@ -89,6 +89,9 @@ func TestEarlierPodsOfADaemonSet(t *testing.T) {
 	check(t, "its own", int32(0), set.EarlierPods(own))
 	check(t, "one of before", int32(1), set.EarlierPods(append(own, pod("web-c", "old", 1))))
 	check(t, "of another DaemonSet", int32(0), set.EarlierPods(append(own, pod("webs-c", "old", 1))))
+	orphaned := pod("web-0", "old", 1)
+	orphaned.Labels[appsv1.StatefulSetPodNameLabel] = orphaned.Name
+	check(t, "of a StatefulSet of the name", int32(0), set.EarlierPods(append(own, orphaned)))
 	none := kinds.AsWorkload(completeDaemonSet(func(d *appsv1.DaemonSet) { d.Status.DesiredNumberScheduled = 0 }))
 	check(t, "any, although no node is to run one", int32(2), none.EarlierPods(own))
 }

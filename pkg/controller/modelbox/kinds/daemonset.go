@@ -4,6 +4,8 @@
 package kinds
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -89,8 +91,10 @@ func (d DaemonSet) CreationFailure() *reconciler.Verdict { return nil }
 func (d DaemonSet) Pause() *pause { return nil }
 
 // EarlierPods takes the pods that have the revision of the newest pod for the pods of the DaemonSet: all of these have the same
-// revision by then, and one of them is the newest pod of all.
+// revision by then, and one of them is the newest pod of all. Pods of a StatefulSet of the name, which can be orphaned, have the same
+// label for their revision.
 func (d DaemonSet) EarlierPods(pods []*corev1.Pod) int32 {
-	return podsOfEarlierRevisions(d.Replicas().Desired, pods, appsv1.DefaultDaemonSetUniqueLabelKey,
+	ofDaemonSets := slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return pod.Labels[appsv1.StatefulSetPodNameLabel] != "" })
+	return podsOfEarlierRevisions(d.Replicas().Desired, ofDaemonSets, appsv1.DefaultDaemonSetUniqueLabelKey,
 		func(string) string { return d.Name + "-" })
 }
