@@ -139,6 +139,7 @@ test-packages:
 	@hack/go-test.sh tools hack/tools ./...
 	@hack/go-test.sh signing hack/signing ./...
 	@hack/go-test.sh bench hack/bench ./...
+	@hack/go-test.sh universe hack/universe ./...
 	@hack/go-test.sh prometheus hack/prometheus ./... -count=1
 
 .PHONY: test-unit
@@ -193,6 +194,10 @@ test-disaster: build ## Lose the store in every way with 200 boxes, and kill the
 .PHONY: test-linearizability
 test-linearizability: build ## Check that the responses of one and of three servers that are killed, frozen and restarted are linearizable, for half an hour each
 	@MODELBOX_E2E_LINEARIZABILITY=30m go test ./pkg/e2e/linearizability -timeout 90m -v
+
+.PHONY: universe
+universe: ## Run simulated clusters with random changes and failures for half an hour (DURATION=10m: for ten minutes)
+	@hack/test-universe.sh $(DURATION)
 
 .PHONY: test-powerloss
 test-powerloss: build ## Cut the power 200 times while boxes are written (Linux, root)

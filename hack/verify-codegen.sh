@@ -14,7 +14,7 @@ rm -rf "${copy}"
 mkdir -p "${copy}"
 trap 'rm -rf "${copy}"' EXIT
 cp -R go.mod go.sum artifacts hack pkg "${copy}"
-rm -rf "${copy}/hack/localcluster" "${copy}/hack/clients" "${copy}/hack/bench"
+rm -rf "${copy}/hack/localcluster" "${copy}/hack/clients" "${copy}/hack/bench" "${copy}/hack/universe"
 
 "${copy}/hack/update-codegen.sh" >"${copy}/log" 2>&1 || { cat "${copy}/log"; exit 1; }
 

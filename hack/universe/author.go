@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package universe
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// author writes the actions of a plan.
+type author struct {
+	random *rand.Rand
+	// boxes has the specs that the last actions apply. A box that an action deletes has none.
+	boxes map[string]modelv1.ModelBoxSpec
+}
+
+func newAuthor(random *rand.Rand) *author {
+	return &author{random, map[string]modelv1.ModelBoxSpec{}}
+}
+
+// boxActions write the actions that need the box of the name, each as often as its weight says.
+var boxActions = []struct {
+	weight int
+	write  func(a *author, box string) Action
+}{
+	{30, (*author).applyBox},
+	{15, (*author).setImage},
+	{5, (*author).deleteBox},
+	{5, (*author).loadBox},
+	{5, (*author).scaleBox},
+	{6, (*author).restartBox},
+	{3, (*author).retryRollout},
+	{3, (*author).promoteRollout},
+	{2, (*author).abortRollout},
+	{3, (*author).rollBack},
+	{4, func(_ *author, box string) Action {
+		return Action{"delete the children of box " + box, func(ctx context.Context, u *users) error { return u.deleteChildren(ctx, box) }}
+	}},
+	{3, func(_ *author, box string) Action {
+		return Action{"delete a pod of box " + box, func(ctx context.Context, u *users) error { return u.deletePod(ctx, box) }}
+	}},
+	{3, func(_ *author, box string) Action {
+		return Action{"edit the children of box " + box, func(ctx context.Context, u *users) error { return u.editChildren(ctx, box) }}
+	}},
+	{2, func(_ *author, box string) Action {
+		return Action{"annotate the Deployment of box " + box, func(ctx context.Context, u *users) error { return u.annotate(ctx, box) }}
+	}},
+}
+
+// newAction returns a random action.
+func (a *author) newAction() Action {
+	switch choice := a.random.IntN(100); {
+	case choice < 23:
+		return Action{Name: "wait"}
+	case choice < 29:
+		return a.applyStack()
+	case choice < 32:
+		return a.deleteStack()
+	}
+	box := boxNames[a.random.IntN(len(boxNames))]
+	if _, exists := a.boxes[box]; !exists {
+		return a.applyBox(box)
+	}
+	total := 0
+	for _, action := range boxActions {
+		total += action.weight
+	}
+	chosen := a.random.IntN(total)
+	for _, action := range boxActions {
+		if chosen -= action.weight; chosen < 0 {
+			return action.write(a, box)
+		}
+	}
+	panic("the weights have another sum")
+}
+
+func (a *author) applyBox(box string) Action {
+	spec, exists := a.boxes[box]
+	if exists && a.random.IntN(10) > 0 {
+		spec = editedBox(a.random, spec)
+	} else {
+		spec = newBox(a.random)
+	}
+	a.boxes[box] = spec
+	return Action{"apply box " + box + " " + encode(spec), func(ctx context.Context, u *users) error { return u.applyBox(ctx, box, spec) }}
+}
+
+func (a *author) setImage(box string) Action {
+	image := newImage(a.random)
+	return Action{"set the image of box " + box + " to " + image, func(ctx context.Context, u *users) error { return u.setImage(ctx, box, image) }}
+}
+
+func (a *author) deleteBox(box string) Action {
+	delete(a.boxes, box)
+	policies := []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan}
+	policy := policies[a.random.IntN(len(policies))]
+	return Action{"delete box " + box + ", " + string(policy), func(ctx context.Context, u *users) error {
+		return u.boxes.Delete(ctx, box, metav1.DeleteOptions{PropagationPolicy: &policy})
+	}}
+}
+
+func (a *author) loadBox(box string) Action {
+	load := int64(50 * a.random.IntN(4))
+	return Action{fmt.Sprintf("load box %s with %dm", box, load), func(_ context.Context, u *users) error {
+		u.world.load.Set(box, load)
+		return nil
+	}}
+}
+
+func (a *author) scaleBox(box string) Action {
+	replicas := int32(a.random.IntN(4))
+	return Action{fmt.Sprintf("scale box %s to %d", box, replicas), func(ctx context.Context, u *users) error { return u.scale(ctx, box, replicas) }}
+}
+
+func (a *author) restartBox(box string) Action {
+	return Action{"restart box " + box, func(ctx context.Context, u *users) error {
+		_, err := u.boxes.CreateRestart(ctx, box, &modelv1.ModelBoxRestart{ObjectMeta: metav1.ObjectMeta{Name: box}}, metav1.CreateOptions{})
+		return err
+	}}
+}
+
+func (a *author) retryRollout(box string) Action {
+	return Action{"retry the rollout of box " + box, func(ctx context.Context, u *users) error {
+		_, err := u.boxes.CreateRetry(ctx, box, &modelv1.ModelBoxRetry{ObjectMeta: metav1.ObjectMeta{Name: box}}, metav1.CreateOptions{})
+		return err
+	}}
+}
+
+func (a *author) promoteRollout(box string) Action {
+	full := a.random.IntN(2) == 0
+	return Action{fmt.Sprintf("promote the rollout of box %s, full: %t", box, full), func(ctx context.Context, u *users) error {
+		_, err := u.boxes.CreatePromotion(ctx, box, &modelv1.ModelBoxPromotion{ObjectMeta: metav1.ObjectMeta{Name: box}, Full: full}, metav1.CreateOptions{})
+		return err
+	}}
+}
+
+func (a *author) abortRollout(box string) Action {
+	return Action{"abort the rollout of box " + box, func(ctx context.Context, u *users) error {
+		_, err := u.boxes.CreateAbort(ctx, box, &modelv1.ModelBoxAbort{ObjectMeta: metav1.ObjectMeta{Name: box}}, metav1.CreateOptions{})
+		return err
+	}}
+}
+
+func (a *author) rollBack(box string) Action {
+	return Action{"roll back box " + box, func(ctx context.Context, u *users) error {
+		_, err := u.boxes.CreateRollback(ctx, box, &modelv1.ModelBoxRollback{ObjectMeta: metav1.ObjectMeta{Name: box}}, metav1.CreateOptions{})
+		return err
+	}}
+}
+
+func (a *author) applyStack() Action {
+	spec := newStack(a.random)
+	return Action{"apply stack " + stackName + " " + encode(spec), func(ctx context.Context, u *users) error { return u.applyStack(ctx, spec) }}
+}
+
+func (a *author) deleteStack() Action {
+	return Action{"delete stack " + stackName, func(ctx context.Context, u *users) error {
+		return u.stacks.Delete(ctx, stackName, metav1.DeleteOptions{})
+	}}
+}

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package universe
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/cluster"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// The names of the storage of boxes, with "retain: true" and "retain: false".
+const (
+	retainedStorage = "kept"
+	deletedStorage  = "scratch"
+)
+
+// newImage returns an image that runs, for the most part.
+func newImage(random *rand.Rand) string {
+	version := 1 + random.IntN(4)
+	switch random.IntN(10) {
+	case 0:
+		return fmt.Sprintf("%s:%d", cluster.MissingImage, version)
+	case 1:
+		return fmt.Sprintf("%s:%d", cluster.CrashingImage, version)
+	case 2:
+		return fmt.Sprintf("%s:%d", cluster.UnreadyImage, version)
+	default:
+		return fmt.Sprintf("good:%d", version)
+	}
+}
+
+// newBox returns the spec of a box.
+func newBox(random *rand.Rand) modelv1.ModelBoxSpec {
+	one := func(in int) bool { return random.IntN(in) == 0 }
+	// All boxes have requests: an autoscaler also counts the pods of an orphaned workload, and needs their requests.
+	box := modelv1.ModelBoxSpec{Image: newImage(random), Resources: &corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
+	}}
+	switch random.IntN(6) {
+	case 0, 1:
+		box.Workload = modelv1.WorkloadStatefulSet
+	case 2:
+		box.Workload = modelv1.WorkloadDaemonSet
+	default:
+		box.Workload = modelv1.WorkloadDeployment
+	}
+	if box.Workload != modelv1.WorkloadDaemonSet {
+		box.Replicas = ptr.To(int32(random.IntN(4)))
+	}
+	if one(2) {
+		box.Ports = []corev1.ServicePort{{Port: 80}}
+		if one(3) {
+			box.Ingress = &modelv1.ModelBoxIngress{Hosts: []string{"web.example.com"}}
+		}
+	}
+	if one(3) {
+		box.Configs = []modelv1.ModelBoxConfig{{MountPath: "/etc/web", Data: map[string]string{"version": fmt.Sprint(random.IntN(3))}}}
+	}
+	if box.Workload == modelv1.WorkloadStatefulSet && one(2) {
+		box.Storage = append(box.Storage, modelv1.ModelBoxStorage{Name: retainedStorage, MountPath: "/kept", RequestedSize: resource.MustParse("1Gi")})
+		if one(2) {
+			box.Storage = append(box.Storage, modelv1.ModelBoxStorage{
+				Name: deletedStorage, MountPath: "/scratch", RequestedSize: resource.MustParse("1Gi"), Retain: ptr.To(false),
+			})
+		}
+	}
+	if one(3) {
+		box.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MaxUnavailable: ptr.To(intstr.FromInt32(1))}
+	}
+	if one(8) {
+		box.NetworkPolicy = &modelv1.ModelBoxNetworkPolicy{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}}
+	}
+	if one(4) {
+		box.MinReadySeconds = ptr.To(int32(10))
+	}
+	if one(2) {
+		box.Rollout = newRollout(random)
+		box.ProgressDeadlineSeconds = ptr.To(int32(60 + random.IntN(600)))
+	}
+	if one(12) {
+		box.Paused = true
+	}
+	if one(6) {
+		box.Before = &modelv1.ModelBoxJob{Image: newImage(random), BackoffLimit: ptr.To(int32(1)), ActiveDeadlineSeconds: ptr.To(int64(120))}
+	}
+	if box.Workload != modelv1.WorkloadDaemonSet && one(5) {
+		box.Replicas = nil
+		box.Autoscaling = &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To(int32(1)), MaxReplicas: 3, CPU: ptr.To(int32(50))}
+	}
+	if one(4) {
+		box.Labels = map[string]string{"tier": fmt.Sprint(random.IntN(3))}
+	}
+	return box
+}
+
+// editedBox returns the spec with some fields of another random spec.
+func editedBox(random *rand.Rand, spec modelv1.ModelBoxSpec) modelv1.ModelBoxSpec {
+	percent := func(chance int) bool { return random.IntN(100) < chance }
+	other := newBox(random)
+	if percent(60) {
+		spec.Image = other.Image
+	}
+	if percent(15) && spec.Workload != modelv1.WorkloadDaemonSet && spec.Autoscaling == nil {
+		spec.Replicas = ptr.To(int32(random.IntN(4)))
+	}
+	if percent(20) {
+		spec.Rollout, spec.ProgressDeadlineSeconds = other.Rollout, other.ProgressDeadlineSeconds
+	}
+	if percent(15) {
+		spec.Configs = other.Configs
+	}
+	if percent(10) {
+		spec.Ports, spec.Ingress = other.Ports, other.Ingress
+	}
+	if percent(10) {
+		spec.DisruptionBudget, spec.NetworkPolicy = other.DisruptionBudget, other.NetworkPolicy
+	}
+	if percent(10) {
+		spec.Labels, spec.MinReadySeconds = other.Labels, other.MinReadySeconds
+	}
+	if percent(10) {
+		spec.Before = other.Before
+	}
+	if percent(10) {
+		spec.Paused = other.Paused
+	}
+	if percent(5) && spec.Workload != modelv1.WorkloadDaemonSet {
+		spec.Autoscaling, spec.Replicas = other.Autoscaling, other.Replicas
+	}
+	return spec
+}
+
+func newRollout(random *rand.Rand) *modelv1.ModelBoxRollout {
+	policies := []modelv1.RolloutFailurePolicy{modelv1.RolloutFailureNone, modelv1.RolloutFailurePause, modelv1.RolloutFailureRollback, modelv1.RolloutFailureRollback}
+	rollout := &modelv1.ModelBoxRollout{OnFailure: policies[random.IntN(len(policies))]}
+	switch random.IntN(4) {
+	case 0:
+		rollout.Type = ptr.To(modelv1.RolloutBlueGreen)
+	case 1, 2:
+		rollout.Type = ptr.To(modelv1.RolloutCanary)
+		pauses := []string{"0s", "10s", "2m", modelv1.PauseManual}
+		for weight := int32(25); weight <= 75; weight += 25 {
+			if random.IntN(2) == 0 {
+				rollout.Steps = append(rollout.Steps, modelv1.ModelBoxRolloutStep{Weight: weight, Pause: pauses[random.IntN(len(pauses))]})
+			}
+		}
+		if len(rollout.Steps) == 0 {
+			rollout.Steps = []modelv1.ModelBoxRolloutStep{{Weight: 50, Pause: "10s"}}
+		}
+	}
+	return rollout
+}
+
+// newStack returns the components of a stack: a chain or a fan of up to three boxes.
+func newStack(random *rand.Rand) modelv1.ModelStackSpec {
+	var stack modelv1.ModelStackSpec
+	names := []string{"db", "api", "web"}
+	for i, name := range names[:1+random.IntN(len(names))] {
+		box := modelv1.ModelBoxSpec{Image: newImage(random), Replicas: ptr.To(int32(1 + random.IntN(2))), Ports: []corev1.ServicePort{{Port: 80}}}
+		component := modelv1.ModelStackComponent{Name: name, Box: &box}
+		if i > 0 && random.IntN(4) > 0 {
+			component.DependsOn = []string{names[random.IntN(i)]}
+		}
+		stack.Components = append(stack.Components, component)
+	}
+	if random.IntN(4) == 0 {
+		stack.Rollout = modelv1.ComponentsParallel
+	}
+	return stack
+}

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package universe
+
+import (
+	api "k8s.io/kubernetes/pkg/apis/core"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/store"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// capacity is the number of pods of a box that must be ready at any time.
+type capacity struct {
+	box string
+	// pods is that number. It is 0 before the box is ready for the first time.
+	pods int
+	// isWaived is true if nothing is required again.
+	isWaived bool
+}
+
+// requireCapacity requires all pods of a box that has become ready, and all but one for a StatefulSet and a DaemonSet, which replace
+// one pod at a time. A Deployment with so few pods deletes a pod only when another pod is ready.
+func (c *checks) requireCapacity(box *model.ModelBox) {
+	required := c.capacity[box.UID]
+	if required == nil {
+		required = &capacity{box: box.Name}
+		c.capacity[box.UID] = required
+	}
+	required.pods = c.desired(box)
+	if box.Spec.Workload != model.Workload(modelv1.WorkloadDeployment) {
+		required.pods--
+	}
+}
+
+// observeCapacity drops the requirement if a user changes the number of pods or deletes the box.
+func (c *checks) observeCapacity(change store.Change, box *model.ModelBox) {
+	required := c.capacity[box.UID]
+	if required == nil {
+		return
+	}
+	if before, _ := change.Before.(*model.ModelBox); box.DeletionTimestamp != nil || before == nil || before.Spec.Autoscaling != nil || box.Spec.Autoscaling != nil || c.desired(before) != c.desired(box) {
+		required.pods, required.isWaived = 0, required.isWaived || box.DeletionTimestamp != nil
+	}
+}
+
+// waiveCapacity drops the requirement of the box for good, because a user deletes its pods or edits its children.
+func (c *checks) waiveCapacity(name string) {
+	if box := c.box(name); box != nil {
+		c.capacity[box.UID] = &capacity{box: name, isWaived: true}
+	}
+}
+
+// checkCapacity checks the number of ready pods of each box, by its name, and of those that its Service leads to.
+func (c *checks) checkCapacity(ready map[string]int) {
+	var pods []*api.Pod
+	for _, object := range c.world.kubernetes.Objects("/pods/" + namespace + "/") {
+		pods = append(pods, object.(*api.Pod))
+	}
+	for _, box := range c.boxes() {
+		required := c.capacity[box.UID]
+		if required == nil || required.isWaived || required.pods == 0 {
+			continue
+		}
+		if ready[box.Name] < required.pods {
+			c.violate("no rollout takes capacity away", "box %s: %d pods ready of at least %d", box.Name, ready[box.Name], required.pods)
+			required.isWaived = true
+		} else if reached, exists := c.reached(box, pods); exists && reached < required.pods {
+			c.violate("traffic reaches enough pods", "box %s: %d pods of at least %d", box.Name, reached, required.pods)
+			required.isWaived = true
+		}
+	}
+}

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package universe
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/store"
+)
+
+// restart kills a server and starts another.
+func (w *world) restart(ctx context.Context) error {
+	i := w.random.IntN(len(w.servers))
+	w.note("fault: %s is killed", w.servers[i].client.Name())
+	w.stats.Restarts++
+	if err := w.servers[i].kill(); err != nil {
+		return fmt.Errorf("%s: %w", w.servers[i].client.Name(), err)
+	}
+	var err error
+	w.servers[i], err = w.newServer(ctx)
+	return err
+}
+
+// cutOff cuts a server off from the API servers, for up to ten minutes.
+func (w *world) cutOff(context.Context) error {
+	server := w.servers[w.random.IntN(len(w.servers))]
+	server.cutOffUntil = time.Now().Add(time.Duration(w.random.IntN(600)) * time.Second)
+	w.note("fault: %s is cut off until %s", server.client.Name(), server.cutOffUntil.UTC().Format(time.TimeOnly))
+	w.stats.Faults++
+	return nil
+}
+
+// breakWatch breaks the connection of a watch of a server. After a compaction, the server lists again. The watches of Kubernetes do not
+// break: after another list, its garbage collector does not notice that an object was replaced by an object of the same name.
+func (w *world) breakWatch(context.Context) error {
+	watches := slices.DeleteFunc(w.watches(), func(watch *store.Watch) bool { return !strings.HasPrefix(watch.Client(), serverPrefix) })
+	if len(watches) > 0 {
+		watch := watches[w.random.IntN(len(watches))]
+		w.note("fault: watch %d breaks", watch.ID())
+		w.stats.Faults++
+		watch.Break()
+	}
+	return nil
+}
+
+// compact forgets all changes, so that clients whose watches break list again.
+func (w *world) compact(context.Context) error {
+	w.note("fault: compaction")
+	w.stats.Faults++
+	w.kubernetes.Compact()
+	w.modelBox.Compact()
+	return nil
+}
+
+// jump lets time pass while nothing is handled or delivered.
+func (w *world) jump(context.Context) error {
+	pause := time.Duration(w.random.Int64N(int64(longestJump)))
+	w.note("fault: nothing happens for %s", pause)
+	w.stats.Faults++
+	time.Sleep(pause)
+	return nil
+}

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package universe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	componentbaseconfig "k8s.io/component-base/config"
+	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/transport"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+)
+
+// serverPrefix is what the names of the clients of servers begin with.
+const serverPrefix = "modelbox-"
+
+// election has longer periods than the election of a real server, because each attempt is a request.
+var election = componentbaseconfig.LeaderElectionConfiguration{
+	LeaderElect: true, ResourceLock: "leases", ResourceNamespace: "kube-system", ResourceName: "modelbox-apiserver",
+	LeaseDuration: metav1.Duration{Duration: 3 * time.Minute}, RenewDeadline: metav1.Duration{Duration: 2 * time.Minute},
+	RetryPeriod: metav1.Duration{Duration: 30 * time.Second},
+}
+
+// process is something that runs until it is killed.
+type process struct {
+	client *transport.Client
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error
+	// cutOffUntil is when the network of the process works again, zero if it does.
+	cutOffUntil time.Time
+}
+
+// startProcess runs a process whose requests have the client.
+func startProcess(ctx context.Context, client *transport.Client, run func(context.Context) error) *process {
+	ctx, cancel := context.WithCancel(ctx)
+	p := &process{client: client, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		p.err = run(ctx)
+	}()
+	return p
+}
+
+// kill kills the process, and waits until nothing of it is left.
+func (p *process) kill() error {
+	p.client.Kill()
+	p.cancel()
+	<-p.done
+	return p.err
+}
+
+// newServer starts the controllers of ModelBox as a server does, which take part in leader election if there are several servers.
+func (w *world) newServer(ctx context.Context) (*process, error) {
+	w.started++
+	client := w.network.NewClient(fmt.Sprintf("%s%d", serverPrefix, w.started), true)
+	config := &rest.Config{Host: host, Transport: client, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf}}
+	electionClient, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	fence := &leaderelection.Fence{}
+	isElected := w.plan.Servers > 1
+	if isElected {
+		config.Wrap(fence.Wrap)
+	}
+	work, err := newWork(config)
+	if err != nil {
+		return nil, err
+	}
+	run := work
+	if isElected {
+		run = func(ctx context.Context) error {
+			ctx, giveUp := context.WithCancelCause(ctx)
+			defer giveUp(nil)
+			err := leaderelection.Run(ctx, electionClient.CoordinationV1(), election, client.Name(), fence, nil, func(lead context.Context) {
+				if err := work(lead); err != nil {
+					giveUp(err)
+				}
+			})
+			return errors.Join(err, context.Cause(ctx))
+		}
+	}
+	return startProcess(ctx, client, func(ctx context.Context) error { return repeat(ctx, run) }), nil
+}
+
+// repeat runs the controllers again if their caches cannot follow, as the server does.
+func repeat(ctx context.Context, run func(context.Context) error) error {
+	for {
+		err := run(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case !errors.Is(err, cachehealth.ErrCacheNotSynced):
+			return fmt.Errorf("the controllers ended: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(election.LeaseDuration.Duration):
+		}
+	}
+}
+
+// newWork returns what runs the controllers until its context is done.
+func newWork(config *rest.Config) (func(context.Context) error, error) {
+	modelClient, err := versioned.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	kubernetesClient, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	inJSON := rest.CopyConfig(config)
+	inJSON.ContentType = runtime.ContentTypeJSON
+	gatewayClient, err := gatewayclient.NewForConfig(inJSON)
+	if err != nil {
+		return nil, err
+	}
+	dynamicClient, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	descriptors := controller.EnabledDescriptors(controller.NewDescriptors(), []string{"modelbox", "modelstack"})
+	return func(ctx context.Context) error {
+		c := controller.NewContext(modelClient, kubernetesClient, gatewayClient, dynamicClient, controller.Configuration{
+			ModelBoxController: controller.ModelBoxControllerConfiguration{ConcurrentSyncs: 1, ResyncPeriod: 10 * time.Minute},
+		})
+		controllers, err := controller.BuildControllers(c, descriptors)
+		if err != nil {
+			return err
+		}
+		return c.Run(ctx, controllers)
+	}, nil
+}

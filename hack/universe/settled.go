@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package universe
+
+import (
+	"context"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/kubernetes/pkg/apis/apps"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/cluster"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+)
+
+// settled checks what must be true when everything has settled.
+func (c *checks) settled(ctx context.Context) {
+	for _, box := range c.boxes() {
+		c.checkStatus(box)
+		c.checkChildren(ctx, box)
+	}
+	c.checkDeletions()
+	c.checkOwners()
+	c.checkAnnotations()
+}
+
+// checkDeletions checks that no object waits for its deletion.
+func (c *checks) checkDeletions() {
+	for _, object := range append(c.world.modelBox.Objects("/"), c.world.kubernetes.Objects("/")...) {
+		if object, err := apimeta.Accessor(object); err == nil && object.GetDeletionTimestamp() != nil {
+			c.violate("every deletion ends", "%T %s has the finalizers %v", object, object.GetName(), object.GetFinalizers())
+		}
+	}
+}
+
+// checkStatus checks that the status of the box is true.
+func (c *checks) checkStatus(box *model.ModelBox) {
+	ready := apimeta.FindStatusCondition(box.Status.Conditions, modelv1.ConditionReady)
+	switch {
+	case box.DeletionTimestamp != nil:
+		return
+	case ready == nil || box.Status.ObservedGeneration != box.Generation:
+		c.violate("the status is of the present box", "box %s of generation %d has %d", box.Name, box.Generation, box.Status.ObservedGeneration)
+		return
+	}
+	desired, updated, others := c.desired(box), 0, 0
+	for _, pod := range c.pods(box) {
+		if pod.Spec.Containers[0].Image == box.Spec.Image && cluster.IsReady(pod) && pod.DeletionTimestamp == nil {
+			updated++
+		} else {
+			others++
+		}
+	}
+	isServing := updated == desired && others == 0
+	if isReady := ready.Status == metav1.ConditionTrue; isReady {
+		c.checkTraffic(box, desired)
+	}
+	switch {
+	case ready.Status == metav1.ConditionTrue && !isServing:
+		c.violate("a box that is ready has its pods", "box %s: %s %s; %d of %d pods ready, %d others", box.Name, ready.Reason, ready.Message, updated, desired, others)
+	case ready.Status != metav1.ConditionTrue && runs(box) && !waitsForUser(box) && !isRefused(box):
+		c.violate("a box that can be ready is ready", "box %s: %s %s; %d of %d pods ready, %d others", box.Name, ready.Reason, ready.Message, updated, desired, others)
+	}
+}
+
+// checkTraffic checks that the Service of a box leads to its pods, and that nothing is left of a candidate.
+func (c *checks) checkTraffic(box *model.ModelBox, desired int) {
+	if reached, exists := c.reached(box, c.pods(box)); exists && reached != desired {
+		c.violate("the Service of a box leads to its pods", "box %s: %d of %d pods", box.Name, reached, desired)
+	}
+	for _, object := range c.world.kubernetes.Objects("/deployments/" + box.Namespace + "/") {
+		if deployment := object.(*apps.Deployment); deployment.Name != box.Name && metav1.IsControlledBy(deployment, box) {
+			c.violate("nothing is left of a candidate", "Deployment %s of box %s", deployment.Name, box.Name)
+		}
+	}
+}
+
+// checkChildren checks that the children of the box are as it says.
+func (c *checks) checkChildren(ctx context.Context, box *model.ModelBox) {
+	if box.Spec.Paused || box.DeletionTimestamp != nil || isRefused(box) {
+		return
+	}
+	diff, err := c.world.users.boxes.GetDiff(ctx, box.Name, metav1.GetOptions{})
+	if err != nil {
+		c.violate("children are as their box says", "box %s: %v", box.Name, err)
+		return
+	}
+	for _, child := range diff.Children {
+		// What former pods need goes when the box is ready.
+		isLater := child.Action == modelv1.DiffActionDelete && !apimeta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionReady)
+		if child.Action != modelv1.DiffActionNone && !isLater {
+			c.violate("children are as their box says", "box %s: %s %s: %s %s %s", box.Name, child.Kind, child.Name, child.Action, child.Message, encode(child.Fields))
+		}
+	}
+}
+
+// checkOwners checks that no object is left of an owner that has gone.
+func (c *checks) checkOwners() {
+	owners := map[types.UID]bool{}
+	objects := append(c.world.modelBox.Objects("/"), c.world.kubernetes.Objects("/")...)
+	for _, object := range objects {
+		if object, err := apimeta.Accessor(object); err == nil {
+			owners[object.GetUID()] = true
+		}
+	}
+	for _, object := range objects {
+		object, err := apimeta.Accessor(object)
+		if err != nil {
+			continue
+		}
+		for _, owner := range object.GetOwnerReferences() {
+			if !owners[owner.UID] {
+				c.violate("nothing is left of a deleted box", "%T %s of %s %s", object, object.GetName(), owner.Kind, owner.Name)
+			}
+		}
+	}
+}
+
+// checkAnnotations checks that the annotations of others are where they were written.
+func (c *checks) checkAnnotations() {
+	for _, object := range c.world.kubernetes.Objects("/deployments/") {
+		if deployment := object.(*apps.Deployment); c.annotated[deployment.UID] && deployment.Annotations[foreignAnnotation] == "" {
+			c.violate("fields of others stay", "annotation of Deployment %s", deployment.Name)
+		}
+	}
+}

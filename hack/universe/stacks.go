@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package universe
+
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/store"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
+)
+
+// checkDependencies checks that all dependencies of the component of a new box have been ready.
+func (c *checks) checkDependencies(box *model.ModelBox) {
+	stack := box.Labels[modelv1.StackLabel]
+	for _, dependency := range modelstackrender.DependsOn(box) {
+		if other := c.box(stack + "-" + dependency); other == nil || !c.wasReady[other.UID] {
+			c.violate("no component starts before what it depends on", "component %s of stack %s, before %s", box.Name, stack, dependency)
+		}
+	}
+}
+
+// checkDeletion checks that a box of a stack that is being deleted is deleted after the boxes that depend on it.
+func (c *checks) checkDeletion(change store.Change, box *model.ModelBox) {
+	after, _ := change.After.(*model.ModelBox)
+	isDeleted := box.DeletionTimestamp == nil && (after == nil || after.DeletionTimestamp != nil)
+	stack := c.stackOf(box)
+	if !isDeleted || !c.isController() || stack == nil || stack.DeletionTimestamp == nil {
+		return
+	}
+	for _, component := range stack.Spec.Components {
+		other := c.box(stack.Name + "-" + component.Name)
+		if other == nil || !slices.Contains(component.DependsOn, box.Labels[modelv1.ComponentLabel]) || !slices.Contains(modelstackrender.DependsOn(other), box.Labels[modelv1.ComponentLabel]) {
+			continue
+		}
+		c.violate("no component is deleted before those that depend on it", "box %s, before %s", box.Name, other.Name)
+	}
+}
+
+// stackOf returns the stack of the box, nil if it has none.
+func (c *checks) stackOf(box *model.ModelBox) *model.ModelStack {
+	for _, object := range c.world.modelBox.Objects("/model.github.com/modelstacks/") {
+		if stack := object.(*model.ModelStack); metav1.IsControlledBy(box, stack) {
+			return stack
+		}
+	}
+	return nil
+}
