@@ -6,6 +6,7 @@ package universe
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -43,13 +44,21 @@ func newBox(random *rand.Rand) modelv1.ModelBoxSpec {
 	one := func(in int) bool { return random.IntN(in) == 0 }
 	// All boxes have requests: an autoscaler also counts the pods of an orphaned workload, and needs their requests.
 	box := modelv1.ModelBoxSpec{Image: newImage(random), Resources: &corev1.ResourceRequirements{
-		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")},
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse([]string{"100m", "200m"}[random.IntN(2)])},
 	}}
-	switch random.IntN(6) {
-	case 0, 1:
+	if one(3) {
+		modes := []modelv1.ResizeMode{modelv1.ResizeRestart, modelv1.ResizeInPlaceOrRestart, modelv1.ResizeInPlaceOnly}
+		box.Resize = &modelv1.ModelBoxResize{Mode: modes[random.IntN(len(modes))]}
+	}
+	switch random.IntN(12) {
+	case 0, 1, 2, 3:
 		box.Workload = modelv1.WorkloadStatefulSet
-	case 2:
+	case 4, 5:
 		box.Workload = modelv1.WorkloadDaemonSet
+	case 6:
+		box.Workload, box.Resize = modelv1.WorkloadJob, nil
+		box.Job = &modelv1.ModelBoxJobSpec{Completions: ptr.To(int32(1 + random.IntN(2))), BackoffLimit: ptr.To(int32(1))}
+		return box
 	default:
 		box.Workload = modelv1.WorkloadDeployment
 	}
@@ -66,15 +75,14 @@ func newBox(random *rand.Rand) modelv1.ModelBoxSpec {
 		box.Configs = []modelv1.ModelBoxConfig{{MountPath: "/etc/web", Data: map[string]string{"version": fmt.Sprint(random.IntN(3))}}}
 	}
 	if box.Workload == modelv1.WorkloadStatefulSet && one(2) {
-		box.Storage = append(box.Storage, modelv1.ModelBoxStorage{Name: retainedStorage, MountPath: "/kept", RequestedSize: resource.MustParse("1Gi")})
+		storage := modelv1.ModelBoxStorage{Name: retainedStorage, MountPath: "/data", RequestedSize: resource.MustParse("1Gi")}
 		if one(2) {
-			box.Storage = append(box.Storage, modelv1.ModelBoxStorage{
-				Name: deletedStorage, MountPath: "/scratch", RequestedSize: resource.MustParse("1Gi"), Retain: ptr.To(false),
-			})
+			storage.Name, storage.Retain = deletedStorage, ptr.To(false)
 		}
+		box.Storage = []modelv1.ModelBoxStorage{storage}
 	}
 	if one(3) {
-		box.DisruptionBudget = &modelv1.ModelBoxDisruptionBudget{MaxUnavailable: ptr.To(intstr.FromInt32(1))}
+		box.DisruptionBudget = newDisruptionBudget(box.Workload)
 	}
 	if one(8) {
 		box.NetworkPolicy = &modelv1.ModelBoxNetworkPolicy{PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}}
@@ -83,14 +91,14 @@ func newBox(random *rand.Rand) modelv1.ModelBoxSpec {
 		box.MinReadySeconds = ptr.To(int32(10))
 	}
 	if one(2) {
-		box.Rollout = newRollout(random)
+		box.Rollout = newRollout(random, box.Workload)
 		box.ProgressDeadlineSeconds = ptr.To(int32(60 + random.IntN(600)))
 	}
 	if one(12) {
 		box.Paused = true
 	}
 	if one(6) {
-		box.Before = &modelv1.ModelBoxJob{Image: newImage(random), BackoffLimit: ptr.To(int32(1)), ActiveDeadlineSeconds: ptr.To(int64(120))}
+		box.Before = &modelv1.ModelBoxJob{Image: newImage(random), Command: []string{"migrate"}, BackoffLimit: ptr.To(int32(1)), ActiveDeadlineSeconds: ptr.To(int64(120))}
 	}
 	if box.Workload != modelv1.WorkloadDaemonSet && one(5) {
 		box.Replicas = nil
@@ -106,23 +114,41 @@ func newBox(random *rand.Rand) modelv1.ModelBoxSpec {
 func editedBox(random *rand.Rand, spec modelv1.ModelBoxSpec) modelv1.ModelBoxSpec {
 	percent := func(chance int) bool { return random.IntN(100) < chance }
 	other := newBox(random)
+	switch {
+	case spec.Resize != nil && percent(30): // Pods are resized in place only if nothing else changes.
+		spec.Resources = other.Resources
+		return spec
+	case len(spec.Storage) > 0 && percent(30):
+		spec.Storage = grown(spec.Storage)
+		return spec
+	}
 	if percent(60) {
 		spec.Image = other.Image
+	}
+	if spec.Workload == modelv1.WorkloadJob {
+		return spec
 	}
 	if percent(15) && spec.Workload != modelv1.WorkloadDaemonSet && spec.Autoscaling == nil {
 		spec.Replicas = ptr.To(int32(random.IntN(4)))
 	}
 	if percent(20) {
+		other.Rollout = newRollout(random, spec.Workload)
 		spec.Rollout, spec.ProgressDeadlineSeconds = other.Rollout, other.ProgressDeadlineSeconds
 	}
 	if percent(15) {
 		spec.Configs = other.Configs
 	}
 	if percent(10) {
+		spec.Resize = other.Resize
+	}
+	if percent(10) {
 		spec.Ports, spec.Ingress = other.Ports, other.Ingress
 	}
 	if percent(10) {
-		spec.DisruptionBudget, spec.NetworkPolicy = other.DisruptionBudget, other.NetworkPolicy
+		spec.DisruptionBudget, spec.NetworkPolicy = nil, other.NetworkPolicy
+		if other.DisruptionBudget != nil {
+			spec.DisruptionBudget = newDisruptionBudget(spec.Workload)
+		}
 	}
 	if percent(10) {
 		spec.Labels, spec.MinReadySeconds = other.Labels, other.MinReadySeconds
@@ -133,21 +159,40 @@ func editedBox(random *rand.Rand, spec modelv1.ModelBoxSpec) modelv1.ModelBoxSpe
 	if percent(10) {
 		spec.Paused = other.Paused
 	}
-	if percent(5) && spec.Workload != modelv1.WorkloadDaemonSet {
+	if percent(5) && spec.Workload == other.Workload {
 		spec.Autoscaling, spec.Replicas = other.Autoscaling, other.Replicas
 	}
 	return spec
 }
 
-func newRollout(random *rand.Rand) *modelv1.ModelBoxRollout {
+// newDisruptionBudget returns a budget for the workload. The pods of a DaemonSet have no scale, which maxUnavailable needs.
+func newDisruptionBudget(workload modelv1.Workload) *modelv1.ModelBoxDisruptionBudget {
+	if workload == modelv1.WorkloadDaemonSet {
+		return &modelv1.ModelBoxDisruptionBudget{MinAvailable: ptr.To(intstr.FromInt32(1))}
+	}
+	return &modelv1.ModelBoxDisruptionBudget{MaxUnavailable: ptr.To(intstr.FromInt32(1))}
+}
+
+// grown returns the storage with larger claims.
+func grown(storage []modelv1.ModelBoxStorage) []modelv1.ModelBoxStorage {
+	storage = slices.Clone(storage)
+	for i := range storage {
+		size := storage[i].RequestedSize.DeepCopy()
+		size.Add(resource.MustParse("1Gi"))
+		storage[i].RequestedSize = size
+	}
+	return storage
+}
+
+func newRollout(random *rand.Rand, workload modelv1.Workload) *modelv1.ModelBoxRollout {
 	policies := []modelv1.RolloutFailurePolicy{modelv1.RolloutFailureNone, modelv1.RolloutFailurePause, modelv1.RolloutFailureRollback, modelv1.RolloutFailureRollback}
 	rollout := &modelv1.ModelBoxRollout{OnFailure: policies[random.IntN(len(policies))]}
-	switch random.IntN(4) {
-	case 0:
+	switch kind := random.IntN(4); {
+	case kind == 0 && workload == modelv1.WorkloadDeployment:
 		rollout.Type = ptr.To(modelv1.RolloutBlueGreen)
-	case 1, 2:
+	case kind < 3:
 		rollout.Type = ptr.To(modelv1.RolloutCanary)
-		pauses := []string{"0s", "10s", "2m", modelv1.PauseManual}
+		pauses := []string{"1s", "10s", "2m", modelv1.PauseManual}
 		for weight := int32(25); weight <= 75; weight += 25 {
 			if random.IntN(2) == 0 {
 				rollout.Steps = append(rollout.Steps, modelv1.ModelBoxRolloutStep{Weight: weight, Pause: pauses[random.IntN(len(pauses))]})
@@ -167,6 +212,9 @@ func newStack(random *rand.Rand) modelv1.ModelStackSpec {
 	for i, name := range names[:1+random.IntN(len(names))] {
 		box := modelv1.ModelBoxSpec{Image: newImage(random), Replicas: ptr.To(int32(1 + random.IntN(2))), Ports: []corev1.ServicePort{{Port: 80}}}
 		component := modelv1.ModelStackComponent{Name: name, Box: &box}
+		if i == 0 && random.IntN(5) == 0 {
+			component = modelv1.ModelStackComponent{Name: name, External: &modelv1.ModelStackExternal{Host: "192.0.2.1", Port: 80}}
+		}
 		if i > 0 && random.IntN(4) > 0 {
 			component.DependsOn = []string{names[random.IntN(i)]}
 		}
@@ -174,6 +222,12 @@ func newStack(random *rand.Rand) modelv1.ModelStackSpec {
 	}
 	if random.IntN(4) == 0 {
 		stack.Rollout = modelv1.ComponentsParallel
+	}
+	if random.IntN(4) == 0 {
+		stack.Deletion = modelv1.ComponentsParallel
+	}
+	if random.IntN(4) == 0 {
+		stack.Isolate = ptr.To(true)
 	}
 	return stack
 }

@@ -77,7 +77,7 @@ func (c *checks) boxes() []*model.ModelBox {
 	return boxes
 }
 
-// pods returns the pods of the box, without the pods of an orphaned workload.
+// pods returns the pods of the box, without the pods of its Jobs and of an orphaned workload.
 func (c *checks) pods(box *model.ModelBox) []*api.Pod {
 	objects := map[types.UID]metav1.Object{}
 	for _, object := range c.world.kubernetes.Objects("/") {
@@ -88,7 +88,7 @@ func (c *checks) pods(box *model.ModelBox) []*api.Pod {
 	var pods []*api.Pod
 	for _, object := range c.world.kubernetes.Objects("/pods/" + namespace + "/") {
 		pod := object.(*api.Pod)
-		for owner := metav1.GetControllerOf(pod); owner != nil; {
+		for owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind != "Job"; {
 			if owner.UID == box.UID {
 				pods = append(pods, pod)
 				break

@@ -105,8 +105,8 @@ func (c *checks) observeBox(change store.Change, box *model.ModelBox) {
 		return
 	}
 	c.wasReady[box.UID] = true
-	if box.Spec.Autoscaling != nil {
-		return // The autoscaler decides the number of pods.
+	if box.Spec.Autoscaling != nil || box.Spec.Workload == model.Workload(modelv1.WorkloadJob) {
+		return // The autoscaler decides the number of pods, and pods of a Job are never ready.
 	}
 	c.requireCapacity(box)
 	if have, want := c.readyPods[boxImage{box.Name, box.Spec.Image}], c.desired(box); have < want {

@@ -4,8 +4,10 @@
 package universe
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,6 +24,33 @@ func TestPlanDependsOnItsSeedOnly(t *testing.T) {
 			t.Errorf("seed %d has the plan of another", seed)
 		}
 		seen[plan] = true
+	}
+}
+
+// TestSpecsAreValid sends all specs of many plans to the API server, which has to accept them.
+func TestSpecsAreValid(t *testing.T) {
+	servers, err := NewServers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(100) {
+		synctest.Test(t, func(t *testing.T) {
+			w, err := newWorld(t.Context(), servers, Plan{Seed: seed}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			random := rand.New(rand.NewPCG(seed, 0))
+			box := newBox(random)
+			for range 10 {
+				if err := w.users.applyBox(t.Context(), boxNames[0], box); err != nil {
+					t.Errorf("%s: %v", encode(box), err)
+				}
+				box = editedBox(random, box)
+			}
+			if err := w.users.applyStack(t.Context(), newStack(random)); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

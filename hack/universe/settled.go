@@ -46,6 +46,13 @@ func (c *checks) checkStatus(box *model.ModelBox) {
 		c.violate("the status is of the present box", "box %s of generation %d has %d", box.Name, box.Generation, box.Status.ObservedGeneration)
 		return
 	}
+	if box.Spec.Workload == model.Workload(modelv1.WorkloadJob) {
+		// A Job that has failed is not run again.
+		if isStalled := apimeta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionStalled); ready.Status != metav1.ConditionTrue && runs(box) && !isStalled && !isRefused(box) {
+			c.violate("a box that can be ready is ready", "Job box %s: %s %s", box.Name, ready.Reason, ready.Message)
+		}
+		return
+	}
 	desired, updated, others := c.desired(box), 0, 0
 	for _, pod := range c.pods(box) {
 		if pod.Spec.Containers[0].Image == box.Spec.Image && cluster.IsReady(pod) && pod.DeletionTimestamp == nil {
@@ -89,9 +96,10 @@ func (c *checks) checkChildren(ctx context.Context, box *model.ModelBox) {
 		return
 	}
 	for _, child := range diff.Children {
-		// What former pods need goes when the box is ready.
-		isLater := child.Action == modelv1.DiffActionDelete && !apimeta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionReady)
-		if child.Action != modelv1.DiffActionNone && !isLater {
+		// Children that former pods need are deleted when the box is ready. No pod starts before the Job of spec.before has succeeded.
+		isReady := apimeta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionReady)
+		isLater := child.Action == modelv1.DiffActionDelete || box.Spec.Before != nil && !cluster.Runs(box.Spec.Before.Image)
+		if child.Action != modelv1.DiffActionNone && (isReady || !isLater) {
 			c.violate("children are as their box says", "box %s: %s %s: %s %s %s", box.Name, child.Kind, child.Name, child.Action, child.Message, encode(child.Fields))
 		}
 	}

@@ -14,12 +14,18 @@ import (
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
-// checkDependencies checks that all dependencies of the component of a new box have been ready.
+// checkDependencies checks that all dependencies of the component of a new box have been ready. A component outside has no box.
 func (c *checks) checkDependencies(box *model.ModelBox) {
-	stack := box.Labels[modelv1.StackLabel]
+	stack := c.stackOf(box)
+	if stack == nil {
+		return
+	}
 	for _, dependency := range modelstackrender.DependsOn(box) {
-		if other := c.box(stack + "-" + dependency); other == nil || !c.wasReady[other.UID] {
-			c.violate("no component starts before what it depends on", "component %s of stack %s, before %s", box.Name, stack, dependency)
+		isExternal := slices.ContainsFunc(stack.Spec.Components, func(component model.ModelStackComponent) bool {
+			return component.Name == dependency && component.External != nil
+		})
+		if other := c.box(stack.Name + "-" + dependency); other != nil && !isExternal && !c.wasReady[other.UID] {
+			c.violate("no component starts before what it depends on", "component %s of stack %s, before %s", box.Name, stack.Name, dependency)
 		}
 	}
 }
@@ -29,7 +35,7 @@ func (c *checks) checkDeletion(change store.Change, box *model.ModelBox) {
 	after, _ := change.After.(*model.ModelBox)
 	isDeleted := box.DeletionTimestamp == nil && (after == nil || after.DeletionTimestamp != nil)
 	stack := c.stackOf(box)
-	if !isDeleted || !c.isController() || stack == nil || stack.DeletionTimestamp == nil {
+	if !isDeleted || !c.isController() || stack == nil || stack.DeletionTimestamp == nil || stack.Spec.Deletion != model.ComponentOrder(modelv1.ComponentsOrdered) {
 		return
 	}
 	for _, component := range stack.Spec.Components {

@@ -95,12 +95,19 @@ func (n *Nodes) Steps() []Step {
 	for _, object := range n.Store.Objects("/pods/") {
 		pod := object.(*api.Pod)
 		switch {
+		case pod.DeletionTimestamp != nil && len(pod.Finalizers) > 0 && !hasEnded(pod):
+			// The Job of the pod removes the finalizer when it has counted the end of the pod.
+			status := podStatus(pod, corev1.PodFailed, false, terminated(1), 0)
+			add("end pod", pod, func(ctx context.Context) error { return n.updateStatus(ctx, pod, status) })
+		case pod.DeletionTimestamp != nil && len(pod.Finalizers) > 0 && *pod.DeletionGracePeriodSeconds == 0:
 		case pod.DeletionTimestamp != nil:
 			add("remove pod", pod, func(ctx context.Context) error { return n.removePod(ctx, pod) })
 		case pod.Spec.NodeName == "":
 			if n.claimsAreBound(pod) {
 				add("schedule pod", pod, func(ctx context.Context) error { return n.schedule(ctx, pod) })
 			}
+		case IsReady(pod) && !isResized(pod):
+			add("resize pod", pod, func(ctx context.Context) error { return n.resize(ctx, pod) })
 		default:
 			if status, changes := n.nextStatus(pod); changes != "" {
 				add(changes, pod, func(ctx context.Context) error { return n.updateStatus(ctx, pod, status) })
@@ -217,6 +224,23 @@ func (n *Nodes) updateStatus(ctx context.Context, pod *api.Pod, status corev1.Po
 	return err
 }
 
+// resize gives the containers of the pod the resources that it asks for.
+func (n *Nodes) resize(ctx context.Context, pod *api.Pod) error {
+	pods := n.Client.CoreV1().Pods(pod.Namespace)
+	current, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range current.Status.ContainerStatuses {
+		status := &current.Status.ContainerStatuses[i]
+		status.Resources = current.Spec.Containers[i].Resources.DeepCopy()
+		status.AllocatedResources = current.Spec.Containers[i].Resources.Requests
+	}
+	current.Status.ObservedGeneration = current.Generation
+	_, err = pods.UpdateStatus(ctx, current, metav1.UpdateOptions{})
+	return err
+}
+
 // podStatus returns the status of a pod all of whose containers are in the state.
 func podStatus(pod *api.Pod, phase corev1.PodPhase, ready bool, state corev1.ContainerState, restarts int32) corev1.PodStatus {
 	now := metav1.NewTime(time.Now())
@@ -240,9 +264,30 @@ func podStatus(pod *api.Pod, phase corev1.PodPhase, ready bool, state corev1.Con
 		started := state.Running != nil
 		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
 			Name: container.Name, Image: container.Image, ImageID: container.Image, State: state, Ready: ready, RestartCount: restarts, Started: &started,
+			Resources: &corev1.ResourceRequirements{Requests: requests(container)}, AllocatedResources: requests(container),
 		})
 	}
 	return status
+}
+
+// isResized returns whether the containers of the pod have the resources that it asks for.
+func isResized(pod *api.Pod) bool {
+	for i, container := range pod.Spec.Containers {
+		status := pod.Status.ContainerStatuses[i].Resources
+		if status == nil || !status.Requests.CPU().Equal(*container.Resources.Requests.CPU()) {
+			return false
+		}
+	}
+	return true
+}
+
+// requests returns the requests of the container.
+func requests(container api.Container) corev1.ResourceList {
+	list := corev1.ResourceList{}
+	for name, quantity := range container.Resources.Requests {
+		list[corev1.ResourceName(name)] = quantity
+	}
+	return list
 }
 
 // podIP returns an address that the UID of the pod determines.
@@ -258,6 +303,11 @@ func IsReady(pod *api.Pod) bool {
 		}
 	}
 	return false
+}
+
+// hasEnded returns whether the containers of the pod have ended for good.
+func hasEnded(pod *api.Pod) bool {
+	return pod.Status.Phase == api.PodSucceeded || pod.Status.Phase == api.PodFailed
 }
 
 func running() corev1.ContainerState {
