@@ -19,7 +19,6 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/transport"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
@@ -94,24 +93,9 @@ func (w *world) newServer(ctx context.Context) (*process, error) {
 			return errors.Join(err, context.Cause(ctx))
 		}
 	}
-	return startProcess(ctx, client, func(ctx context.Context) error { return repeat(ctx, run) }), nil
-}
-
-// repeat runs the controllers again if their caches cannot follow, as the server does.
-func repeat(ctx context.Context, run func(context.Context) error) error {
-	for {
-		err := run(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case !errors.Is(err, cachehealth.ErrCacheNotSynced):
-			return fmt.Errorf("the controllers ended: %w", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(election.LeaseDuration.Duration):
-		}
-	}
+	return startProcess(ctx, client, func(ctx context.Context) error {
+		return controller.RunUntilDone(ctx, election.LeaseDuration.Duration, run)
+	}), nil
 }
 
 // newWork returns what runs the controllers until its context is done.

@@ -5,17 +5,14 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/klog/v2"
 
 	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 )
 
@@ -83,30 +80,10 @@ func addControllers(ctx context.Context, server *genericapiserver.GenericAPIServ
 		case <-ctx.Done():
 			return
 		}
-		if err := runUntilDone(ctx, election.LeaseDuration.Duration, runElected); err != nil {
+		if err := controller.RunUntilDone(ctx, election.LeaseDuration.Duration, runElected); err != nil {
 			fail(err)
 		}
 	})
-}
-
-// runUntilDone runs the controllers again when they could not work, after a pause in which another server can take over.
-// It returns nil once ctx is done, and any other error of run.
-func runUntilDone(ctx context.Context, pause time.Duration, run func(ctx context.Context) error) error {
-	for {
-		err := run(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case !errors.Is(err, cachehealth.ErrCacheNotSynced):
-			return fmt.Errorf("the controllers ended: %w", err)
-		}
-		klog.FromContext(ctx).Error(err, "The controllers cannot work; another server may, and this one tries again", "after", pause)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(pause):
-		}
-	}
 }
 
 // runWhileServing starts run once the server is up, and at shutdown waits for its end before requests are refused.

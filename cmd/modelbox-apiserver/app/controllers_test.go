@@ -4,18 +4,13 @@
 package app
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	basecompatibility "k8s.io/component-base/compatibility"
 
 	"github.com/sharelinuxs/modelbox-apiserver/cmd/modelbox-apiserver/app/options"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/cachehealth"
 )
 
 // Whatever else it did, it would need a server, its configuration or its store.
@@ -32,28 +27,5 @@ func TestAddControllersAddsNothingWhereNoneIsEnabled(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func TestRunUntilDoneTriesAgainWhereACacheHasNotSynced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		begin, tries := time.Now(), 0
-		err := runUntilDone(ctx, 15*time.Second, func(context.Context) error {
-			if tries++; tries == 3 {
-				stop()
-			}
-			return fmt.Errorf("starting: %w", cachehealth.ErrCacheNotSynced)
-		})
-		if err != nil || tries != 3 || time.Since(begin) != 30*time.Second {
-			t.Errorf("%d tries in %s ended with %v", tries, time.Since(begin), err)
-		}
-	})
-}
-
-func TestRunUntilDoneReturnsAnyOtherError(t *testing.T) {
-	broken := errors.New("no index")
-	if err := runUntilDone(t.Context(), time.Minute, func(context.Context) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("got error %v", err)
 	}
 }
