@@ -52,26 +52,25 @@ func (c *checks) desired(box *model.ModelBox) int {
 
 // autoscaled returns the number of pods that the autoscaler of the box wants, 0 if it has none yet.
 func (c *checks) autoscaled(box *model.ModelBox) int {
-	for _, object := range c.world.kubernetes.Objects("/horizontalpodautoscalers/" + box.Namespace + "/" + box.Name) {
-		if autoscaler := object.(*autoscaling.HorizontalPodAutoscaler); autoscaler.Name == box.Name {
-			return int(autoscaler.Status.DesiredReplicas)
-		}
+	autoscaler, _ := c.world.kubernetes.Object("/horizontalpodautoscalers/" + box.Namespace + "/" + box.Name).(*autoscaling.HorizontalPodAutoscaler)
+	if autoscaler == nil {
+		return 0
 	}
-	return 0
+	return int(autoscaler.Status.DesiredReplicas)
 }
 
+// boxPrefix is the prefix of the keys of boxes.
+const boxPrefix = "/model.github.com/modelboxes/"
+
+// box returns the box of the name, nil if there is none.
 func (c *checks) box(name string) *model.ModelBox {
-	for _, box := range c.boxes() {
-		if box.Name == name {
-			return box
-		}
-	}
-	return nil
+	box, _ := c.world.modelBox.Object(boxPrefix + namespace + "/" + name).(*model.ModelBox)
+	return box
 }
 
 func (c *checks) boxes() []*model.ModelBox {
 	var boxes []*model.ModelBox
-	for _, object := range c.world.modelBox.Objects("/model.github.com/modelboxes/") {
+	for _, object := range c.world.modelBox.Objects(boxPrefix) {
 		boxes = append(boxes, object.(*model.ModelBox))
 	}
 	return boxes
@@ -105,20 +104,17 @@ func (c *checks) pods(box *model.ModelBox) []*api.Pod {
 
 // reached returns how many of the pods are ready and reached by the Service of the box, and whether it has one.
 func (c *checks) reached(box *model.ModelBox, pods []*api.Pod) (int, bool) {
-	for _, object := range c.world.kubernetes.Objects("/services/specs/" + box.Namespace + "/" + box.Name) {
-		service := object.(*api.Service)
-		if service.Name != box.Name || !metav1.IsControlledBy(service, box) {
-			continue
-		}
-		reached, selector := 0, labels.SelectorFromSet(service.Spec.Selector)
-		for _, pod := range pods {
-			if cluster.IsReady(pod) && selector.Matches(labels.Set(pod.Labels)) {
-				reached++
-			}
-		}
-		return reached, true
+	service, _ := c.world.kubernetes.Object("/services/specs/" + box.Namespace + "/" + box.Name).(*api.Service)
+	if service == nil || !metav1.IsControlledBy(service, box) {
+		return 0, false
 	}
-	return 0, false
+	reached, selector := 0, labels.SelectorFromSet(service.Spec.Selector)
+	for _, pod := range pods {
+		if cluster.IsReady(pod) && selector.Matches(labels.Set(pod.Labels)) {
+			reached++
+		}
+	}
+	return reached, true
 }
 
 // runs returns whether the pods of the box can become ready.

@@ -13,7 +13,6 @@ import (
 
 // capacity is the number of pods of a box that must be ready at any time.
 type capacity struct {
-	box string
 	// pods is that number. It is 0 before the box is ready for the first time.
 	pods int
 	// isWaived is true if nothing is required again.
@@ -25,7 +24,7 @@ type capacity struct {
 func (c *checks) requireCapacity(box *model.ModelBox) {
 	required := c.capacity[box.UID]
 	if required == nil {
-		required = &capacity{box: box.Name}
+		required = &capacity{}
 		c.capacity[box.UID] = required
 	}
 	required.pods = c.desired(box)
@@ -48,7 +47,7 @@ func (c *checks) observeCapacity(change store.Change, box *model.ModelBox) {
 // waiveCapacity drops the requirement of the box for good, because a user deletes its pods or edits its children.
 func (c *checks) waiveCapacity(name string) {
 	if box := c.box(name); box != nil {
-		c.capacity[box.UID] = &capacity{box: name, isWaived: true}
+		c.capacity[box.UID] = &capacity{isWaived: true}
 	}
 }
 

@@ -13,9 +13,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/store"
 )
 
-// restart kills a server and starts another.
-func (w *world) restart(ctx context.Context) error {
-	i := w.random.IntN(len(w.servers))
+// restartAny kills one of the servers and starts another.
+func (w *world) restartAny(ctx context.Context) error {
+	return w.restart(ctx, w.random.IntN(len(w.servers)))
+}
+
+// restart kills the server and starts another in its place.
+func (w *world) restart(ctx context.Context, i int) error {
 	w.note("fault: %s is killed", w.servers[i].client.Name())
 	w.stats.Restarts++
 	if err := w.servers[i].kill(); err != nil {
@@ -43,7 +47,7 @@ func (w *world) breakWatch(context.Context) error {
 		watch := watches[w.random.IntN(len(watches))]
 		w.note("fault: watch %d breaks", watch.ID())
 		w.stats.Faults++
-		watch.Break()
+		watch.Stop()
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (w *world) unsettle(ctx context.Context) error {
 				w.note("user: %s: %s", next.Name, outcomeOf(err))
 				return nil
 			}},
-			move{w.plan.Chaos.Kills, w.restart},
+			move{w.plan.Chaos.Kills, w.restartAny},
 			move{w.plan.Chaos.Cuts, w.cutOff},
 			move{w.plan.Chaos.Breaks, w.breakWatch},
 			move{w.plan.Chaos.Compactions, w.compact},

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kubernetes/pkg/apis/apps"
+	api "k8s.io/kubernetes/pkg/apis/core"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/cluster"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -53,20 +54,19 @@ func (c *checks) checkStatus(box *model.ModelBox) {
 		}
 		return
 	}
-	desired, updated, others := c.desired(box), 0, 0
-	for _, pod := range c.pods(box) {
+	pods, desired, updated, others := c.pods(box), c.desired(box), 0, 0
+	for _, pod := range pods {
 		if pod.Spec.Containers[0].Image == box.Spec.Image && cluster.IsReady(pod) && pod.DeletionTimestamp == nil {
 			updated++
 		} else {
 			others++
 		}
 	}
-	isServing := updated == desired && others == 0
-	if isReady := ready.Status == metav1.ConditionTrue; isReady {
-		c.checkTraffic(box, desired)
+	if ready.Status == metav1.ConditionTrue {
+		c.checkTraffic(box, pods, desired)
 	}
 	switch {
-	case ready.Status == metav1.ConditionTrue && !isServing:
+	case ready.Status == metav1.ConditionTrue && (updated != desired || others > 0):
 		c.violate("a box that is ready has its pods", "box %s: %s %s; %d of %d pods ready, %d others", box.Name, ready.Reason, ready.Message, updated, desired, others)
 	case ready.Status != metav1.ConditionTrue && runs(box) && !waitsForUser(box) && !isRefused(box):
 		c.violate("a box that can be ready is ready", "box %s: %s %s; %d of %d pods ready, %d others", box.Name, ready.Reason, ready.Message, updated, desired, others)
@@ -74,8 +74,8 @@ func (c *checks) checkStatus(box *model.ModelBox) {
 }
 
 // checkTraffic checks that the Service of a box leads to its pods, and that nothing is left of a candidate.
-func (c *checks) checkTraffic(box *model.ModelBox, desired int) {
-	if reached, exists := c.reached(box, c.pods(box)); exists && reached != desired {
+func (c *checks) checkTraffic(box *model.ModelBox, pods []*api.Pod, desired int) {
+	if reached, exists := c.reached(box, pods); exists && reached != desired {
 		c.violate("the Service of a box leads to its pods", "box %s: %d of %d pods", box.Name, reached, desired)
 	}
 	for _, object := range c.world.kubernetes.Objects("/deployments/" + box.Namespace + "/") {

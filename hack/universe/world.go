@@ -9,7 +9,6 @@ package universe
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -95,8 +94,8 @@ type world struct {
 	started int
 
 	checks *checks
-	trace  io.Writer
-	digest uint64
+	// trace is nil if there is none.
+	trace io.Writer
 	// lastWrite is the time of the last write, except for events and Leases.
 	lastWrite time.Time
 	stats     Stats
@@ -159,12 +158,8 @@ func (w *world) startManager(ctx context.Context) {
 
 // note adds a line to the trace.
 func (w *world) note(format string, arguments ...any) {
-	line := time.Now().UTC().Format("15:04:05.000 ") + fmt.Sprintf(format, arguments...)
-	hash := fnv.New64a()
-	_, _ = fmt.Fprintf(hash, "%d %s", w.digest, line)
-	w.digest = hash.Sum64()
 	if w.trace != nil {
-		_, _ = fmt.Fprintln(w.trace, line)
+		_, _ = fmt.Fprintf(w.trace, time.Now().UTC().Format("15:04:05.000 ")+format+"\n", arguments...)
 	}
 }
 

@@ -141,8 +141,8 @@ func (n *Nodes) claimsAreBound(pod *api.Pod) bool {
 			continue
 		}
 		key := "/persistentvolumeclaims/" + pod.Namespace + "/" + volume.PersistentVolumeClaim.ClaimName
-		claims := n.Store.Objects(key)
-		if len(claims) == 0 || claims[0].(*api.PersistentVolumeClaim).Status.Phase != api.ClaimBound {
+		claim, _ := n.Store.Object(key).(*api.PersistentVolumeClaim)
+		if claim == nil || claim.Status.Phase != api.ClaimBound {
 			return false
 		}
 	}

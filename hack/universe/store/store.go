@@ -101,6 +101,16 @@ func (s *Store) Objects(prefix string) []runtime.Object {
 	return objects
 }
 
+// Object returns the object at the key, nil if there is none. It must not be changed.
+func (s *Store) Object(key string) runtime.Object {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if entry := s.entries[key]; entry != nil {
+		return entry.object
+	}
+	return nil
+}
+
 // Decorator returns the decorator that makes registries store their objects in the store.
 func (s *Store) Decorator() generic.StorageDecorator {
 	return func(config *storagebackend.ConfigForResource, prefix string, _ func(runtime.Object) (string, error), newObject func() runtime.Object,

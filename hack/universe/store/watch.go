@@ -114,10 +114,7 @@ func (w *Watch) Deliver(count int) {
 	w.queue = slices.Delete(w.queue, 0, count)
 }
 
-// Break ends the watch like a broken connection. Queued events are lost, and the client must watch again.
-func (w *Watch) Break() { w.Stop() }
-
-// Stop implements watch.Interface.
+// Stop implements watch.Interface. Queued events are lost, and the client must watch again.
 func (w *Watch) Stop() {
 	w.store.mu.Lock()
 	defer w.store.mu.Unlock()
