@@ -27,45 +27,62 @@ func newAuthor(random *rand.Rand) *author {
 // boxActions write the actions that need the box of the name, each as often as its weight says.
 var boxActions = []struct {
 	weight int
-	write  func(a *author, box string) Action
+	write  func(a *author, box string) []Action
 }{
-	{30, (*author).applyBox},
-	{15, (*author).setImage},
-	{5, (*author).deleteBox},
-	{5, (*author).loadBox},
-	{5, (*author).scaleBox},
-	{6, (*author).restartBox},
-	{3, (*author).retryRollout},
-	{3, (*author).promoteRollout},
-	{2, (*author).abortRollout},
-	{3, (*author).rollBack},
-	{4, func(_ *author, box string) Action {
+	{30, one((*author).applyBox)},
+	{15, one((*author).setImage)},
+	{5, one((*author).deleteBox)},
+	{5, one((*author).loadBox)},
+	{5, one((*author).scaleBox)},
+	{8, (*author).resizeBox},
+	{6, one((*author).restartBox)},
+	{3, one((*author).retryRollout)},
+	{3, one((*author).promoteRollout)},
+	{2, one((*author).abortRollout)},
+	{3, one((*author).rollBack)},
+	{4, one(func(_ *author, box string) Action {
 		return Action{"delete the children of box " + box, func(ctx context.Context, u *users) error { return u.deleteChildren(ctx, box) }}
-	}},
-	{3, func(_ *author, box string) Action {
+	})},
+	{3, one(func(_ *author, box string) Action {
 		return Action{"delete a pod of box " + box, func(ctx context.Context, u *users) error { return u.deletePod(ctx, box) }}
-	}},
-	{3, func(_ *author, box string) Action {
+	})},
+	{3, one(func(_ *author, box string) Action {
 		return Action{"edit the children of box " + box, func(ctx context.Context, u *users) error { return u.editChildren(ctx, box) }}
-	}},
-	{2, func(_ *author, box string) Action {
+	})},
+	{2, one(func(_ *author, box string) Action {
 		return Action{"annotate the Deployment of box " + box, func(ctx context.Context, u *users) error { return u.annotate(ctx, box) }}
-	}},
+	})},
 }
 
-// newAction returns a random action.
-func (a *author) newAction() Action {
+// one makes a function for one action a function for several.
+func one(write func(a *author, box string) Action) func(*author, string) []Action {
+	return func(a *author, box string) []Action { return []Action{write(a, box)} }
+}
+
+// wait is the action of a user who waits until everything has settled.
+var wait = Action{Name: "wait"}
+
+// newActions returns a random action, or several that belong together.
+func (a *author) newActions() []Action {
 	switch choice := a.random.IntN(100); {
 	case choice < 23:
-		return Action{Name: "wait"}
+		return []Action{wait}
 	case choice < 29:
-		return a.applyStack()
+		return []Action{a.applyStack()}
 	case choice < 32:
-		return a.deleteStack()
+		return []Action{a.deleteStack()}
+	case choice < 35:
+		return []Action{{"change the settings", func(ctx context.Context, u *users) error { return u.setSettings(ctx) }}}
+	case choice < 37:
+		return []Action{a.applyPodDebugger()}
+	case choice < 38:
+		return []Action{{"delete PodDebugger " + podDebuggerName, func(ctx context.Context, u *users) error {
+			return u.podDebuggers.Delete(ctx, podDebuggerName, metav1.DeleteOptions{})
+		}}}
 	}
 	box := boxNames[a.random.IntN(len(boxNames))]
 	if _, exists := a.boxes[box]; !exists {
-		return a.applyBox(box)
+		return []Action{a.applyBox(box)}
 	}
 	total := 0
 	for _, action := range boxActions {
@@ -87,6 +104,10 @@ func (a *author) applyBox(box string) Action {
 	} else {
 		spec = newBox(a.random)
 	}
+	return a.apply(box, spec)
+}
+
+func (a *author) apply(box string, spec modelv1.ModelBoxSpec) Action {
 	a.boxes[box] = spec
 	return Action{"apply box " + box + " " + encode(spec), func(ctx context.Context, u *users) error { return u.applyBox(ctx, box, spec) }}
 }
@@ -116,6 +137,13 @@ func (a *author) loadBox(box string) Action {
 func (a *author) scaleBox(box string) Action {
 	replicas := int32(a.random.IntN(4))
 	return Action{fmt.Sprintf("scale box %s to %d", box, replicas), func(ctx context.Context, u *users) error { return u.scale(ctx, box, replicas) }}
+}
+
+// resizeBox changes the CPU of the pods when they run. Only a box that is not in a rollout gets it in place.
+func (a *author) resizeBox(box string) []Action {
+	spec := a.boxes[box]
+	spec.Image, spec.Paused = goodImage(a.random), false
+	return []Action{a.apply(box, spec), wait, a.apply(box, resizedBox(a.random, spec))}
 }
 
 func (a *author) restartBox(box string) Action {
@@ -157,6 +185,11 @@ func (a *author) rollBack(box string) Action {
 func (a *author) applyStack() Action {
 	spec := newStack(a.random)
 	return Action{"apply stack " + stackName + " " + encode(spec), func(ctx context.Context, u *users) error { return u.applyStack(ctx, spec) }}
+}
+
+func (a *author) applyPodDebugger() Action {
+	spec := newPodDebugger(a.random)
+	return Action{"apply PodDebugger " + podDebuggerName + " " + encode(spec), func(ctx context.Context, u *users) error { return u.applyPodDebugger(ctx, spec) }}
 }
 
 func (a *author) deleteStack() Action {

@@ -24,6 +24,9 @@ const (
 	deletedStorage  = "scratch"
 )
 
+// goodImage returns an image that runs.
+func goodImage(random *rand.Rand) string { return fmt.Sprintf("good:%d", 1+random.IntN(4)) }
+
 // newImage returns an image that runs, for the most part.
 func newImage(random *rand.Rand) string {
 	version := 1 + random.IntN(4)
@@ -35,7 +38,7 @@ func newImage(random *rand.Rand) string {
 	case 2:
 		return fmt.Sprintf("%s:%d", cluster.UnreadyImage, version)
 	default:
-		return fmt.Sprintf("good:%d", version)
+		return goodImage(random)
 	}
 }
 
@@ -50,7 +53,7 @@ func newBox(random *rand.Rand) modelv1.ModelBoxSpec {
 		modes := []modelv1.ResizeMode{modelv1.ResizeRestart, modelv1.ResizeInPlaceOrRestart, modelv1.ResizeInPlaceOnly}
 		box.Resize = &modelv1.ModelBoxResize{Mode: modes[random.IntN(len(modes))]}
 	}
-	switch random.IntN(12) {
+	switch random.IntN(14) {
 	case 0, 1, 2, 3:
 		box.Workload = modelv1.WorkloadStatefulSet
 	case 4, 5:
@@ -58,6 +61,12 @@ func newBox(random *rand.Rand) modelv1.ModelBoxSpec {
 	case 6:
 		box.Workload, box.Resize = modelv1.WorkloadJob, nil
 		box.Job = &modelv1.ModelBoxJobSpec{Completions: ptr.To(int32(1 + random.IntN(2))), BackoffLimit: ptr.To(int32(1))}
+		return box
+	case 7:
+		box.Workload, box.Resize = modelv1.WorkloadCronJob, nil
+		policies := []modelv1.ConcurrencyPolicy{modelv1.AllowConcurrent, modelv1.ForbidConcurrent, modelv1.ReplaceConcurrent}
+		box.Job = &modelv1.ModelBoxJobSpec{BackoffLimit: ptr.To(int32(1))}
+		box.CronJob = &modelv1.ModelBoxCronJobSpec{Schedule: "0 0 15 * *", ConcurrencyPolicy: &policies[random.IntN(len(policies))], Suspend: ptr.To(one(5))}
 		return box
 	default:
 		box.Workload = modelv1.WorkloadDeployment
@@ -105,6 +114,12 @@ func newBox(random *rand.Rand) modelv1.ModelBoxSpec {
 		box.Autoscaling = &modelv1.ModelBoxAutoscaling{MinReplicas: ptr.To(int32(1)), MaxReplicas: 3, CPU: ptr.To(int32(50))}
 	}
 	if one(4) {
+		box.RestartOn = ptr.To(modelv1.RestartOnReferences)
+		box.EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: settingsName}, Optional: ptr.To(true),
+		}}}
+	}
+	if one(4) {
 		box.Labels = map[string]string{"tier": fmt.Sprint(random.IntN(3))}
 	}
 	return box
@@ -114,18 +129,19 @@ func newBox(random *rand.Rand) modelv1.ModelBoxSpec {
 func editedBox(random *rand.Rand, spec modelv1.ModelBoxSpec) modelv1.ModelBoxSpec {
 	percent := func(chance int) bool { return random.IntN(100) < chance }
 	other := newBox(random)
-	switch {
-	case spec.Resize != nil && percent(30): // Pods are resized in place only if nothing else changes.
-		spec.Resources = other.Resources
-		return spec
-	case len(spec.Storage) > 0 && percent(30):
+	if len(spec.Storage) > 0 && percent(30) {
 		spec.Storage = grown(spec.Storage)
 		return spec
 	}
 	if percent(60) {
 		spec.Image = other.Image
 	}
-	if spec.Workload == modelv1.WorkloadJob {
+	if spec.Workload.RunsToCompletion() {
+		if spec.CronJob != nil && percent(20) {
+			cronJob := *spec.CronJob
+			cronJob.Suspend = ptr.To(!*cronJob.Suspend)
+			spec.CronJob = &cronJob
+		}
 		return spec
 	}
 	if percent(15) && spec.Workload != modelv1.WorkloadDaemonSet && spec.Autoscaling == nil {
@@ -161,6 +177,17 @@ func editedBox(random *rand.Rand, spec modelv1.ModelBoxSpec) modelv1.ModelBoxSpe
 	}
 	if percent(5) && spec.Workload == other.Workload {
 		spec.Autoscaling, spec.Replicas = other.Autoscaling, other.Replicas
+	}
+	return spec
+}
+
+// resizedBox returns the spec with other CPU requests, and nothing else that changes the pods.
+func resizedBox(random *rand.Rand, spec modelv1.ModelBoxSpec) modelv1.ModelBoxSpec {
+	before, sizes := spec.Resources.Requests.Cpu().String(), []string{"100m", "200m", "300m"}
+	sizes = slices.DeleteFunc(sizes, func(size string) bool { return size == before })
+	spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(sizes[random.IntN(len(sizes))])}}
+	if spec.Resize == nil && !spec.Workload.RunsToCompletion() {
+		spec.Resize = &modelv1.ModelBoxResize{Mode: modelv1.ResizeInPlaceOrRestart}
 	}
 	return spec
 }

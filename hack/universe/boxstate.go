@@ -36,6 +36,11 @@ func stateOf(box *model.ModelBox) string {
 	return state
 }
 
+// runsToCompletion returns whether the pods of the box end.
+func runsToCompletion(box *model.ModelBox) bool {
+	return modelv1.Workload(box.Spec.Workload).RunsToCompletion()
+}
+
 // desired returns the number of pods of the box.
 func (c *checks) desired(box *model.ModelBox) int {
 	switch {

@@ -6,6 +6,7 @@ package universe
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,6 +48,8 @@ type checks struct {
 	// written has the changes of the present request, and lastChanges the revision of the last change of each key.
 	written     []store.Change
 	lastChanges map[string]int64
+	// restartedAfter has the time after which the pods of a box must have been created.
+	restartedAfter map[types.UID]time.Time
 	// annotated has the Deployments with an annotation of another client.
 	annotated map[types.UID]bool
 }
@@ -55,6 +58,7 @@ func newChecks(w *world) *checks {
 	return &checks{
 		world: w, wasReady: map[types.UID]bool{}, readyPods: map[boxImage]int{}, capacity: map[types.UID]*capacity{},
 		lastWrites: map[address]lastWrite{}, lastChanges: map[string]int64{}, annotated: map[types.UID]bool{},
+		restartedAfter: map[types.UID]time.Time{},
 	}
 }
 
@@ -85,6 +89,7 @@ func (c *checks) observe(change store.Change) {
 	if box, isBox := change.After.(*model.ModelBox); isBox {
 		c.observeCapacity(change, box)
 		c.observeBox(change, box)
+		c.observeRestarts(box)
 	}
 	if box, isBox := change.Before.(*model.ModelBox); isBox {
 		c.checkDeletion(change, box)
@@ -105,7 +110,7 @@ func (c *checks) observeBox(change store.Change, box *model.ModelBox) {
 		return
 	}
 	c.wasReady[box.UID] = true
-	if box.Spec.Autoscaling != nil || box.Spec.Workload == model.Workload(modelv1.WorkloadJob) {
+	if box.Spec.Autoscaling != nil || runsToCompletion(box) {
 		return // The autoscaler decides the number of pods, and pods of a Job are never ready.
 	}
 	c.requireCapacity(box)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -69,6 +70,26 @@ func TestChecksFindBrokenPromises(t *testing.T) {
 		{"a box that can be ready is ready", func(ctx context.Context, w *testWorld) {
 			w.must(w.users.applyBox(ctx, "a", modelv1.ModelBoxSpec{Image: "good:1"}))
 			w.setCondition(ctx, "a", metav1.ConditionFalse)
+			w.checks.settled(ctx)
+		}},
+		{"selected pods have the container of their PodDebugger", func(ctx context.Context, w *testWorld) {
+			w.must(w.users.applyPodDebugger(ctx, modelv1.PodDebuggerSpec{
+				Image: "debug:1", Selector: metav1.LabelSelector{MatchLabels: map[string]string{modelv1.SelectorLabel: "a"}},
+			}))
+			debugger, err := w.users.podDebuggers.Get(ctx, podDebuggerName, metav1.GetOptions{})
+			w.must(err)
+			debugger.Status.ObservedGeneration = debugger.Generation
+			_, err = w.users.podDebuggers.UpdateStatus(ctx, debugger, metav1.UpdateOptions{})
+			w.must(err)
+			w.createReadyPod(ctx, "a")
+			w.checks.settled(ctx)
+		}},
+		{"boxes restart when their references change", func(ctx context.Context, w *testWorld) {
+			w.must(w.users.applyBox(ctx, "a", modelv1.ModelBoxSpec{Image: "good:1", RestartOn: ptr.To(modelv1.RestartOnReferences)}))
+			w.createReadyPod(ctx, "a")
+			time.Sleep(time.Minute)
+			w.must(w.users.setSettings(ctx))
+			w.setReady(ctx, "a")
 			w.checks.settled(ctx)
 		}},
 		{"every deletion ends", func(ctx context.Context, w *testWorld) {
@@ -157,6 +178,24 @@ func (w *testWorld) createComponents(ctx context.Context) {
 			_, err := w.users.boxes.Create(ctx, box, metav1.CreateOptions{})
 			w.must(err)
 		})
+	}
+}
+
+// createReadyPod creates a ready pod that belongs to the box of the name, which may not exist.
+func (w *testWorld) createReadyPod(ctx context.Context, box string) {
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: box, Labels: map[string]string{modelv1.SelectorLabel: box}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "good:1"}}, NodeName: w.nodes.Names[0]},
+	}
+	if box := w.checks.box(box); box != nil {
+		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(box, modelv1.SchemeGroupVersion.WithKind("ModelBox"))}
+	}
+	_, err := w.users.cluster.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
+	w.must(err)
+	for range 2 { // It starts, and becomes ready.
+		for _, step := range w.nodes.Steps() {
+			w.must(step.Run(ctx))
+		}
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/store"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // restartAny kills one of the servers and starts another.
@@ -67,5 +69,33 @@ func (w *world) jump(context.Context) error {
 	w.note("fault: nothing happens for %s", pause)
 	w.stats.Faults++
 	time.Sleep(pause)
+	return nil
+}
+
+// failNode makes a node fail for up to ten minutes.
+func (w *world) failNode(context.Context) error {
+	node := w.nodes.Names[w.random.IntN(len(w.nodes.Names))]
+	until := time.Now().Add(time.Duration(w.random.IntN(600)) * time.Second)
+	w.note("fault: %s fails until %s", node, until.UTC().Format(time.TimeOnly))
+	w.stats.Faults++
+	w.nodes.Fail(node, until)
+	for _, box := range w.checks.boxes() {
+		w.checks.waiveCapacity(box.Name)
+	}
+	return nil
+}
+
+// exceedQuota makes Kubernetes reject all new pods for up to ten minutes.
+func (w *world) exceedQuota(context.Context) error {
+	until := time.Now().Add(time.Duration(w.random.IntN(600)) * time.Second)
+	w.note("fault: the quota is exceeded until %s", until.UTC().Format(time.TimeOnly))
+	w.stats.Faults++
+	w.quota.Exceed(until)
+	for _, box := range w.checks.boxes() {
+		// A StatefulSet and a DaemonSet delete a pod before they create its successor.
+		if box.Spec.Workload != model.Workload(modelv1.WorkloadDeployment) {
+			w.checks.waiveCapacity(box.Name)
+		}
+	}
 	return nil
 }

@@ -31,13 +31,14 @@ type Action struct {
 type Chaos struct {
 	Requests, Watches, Nodes, Time, Actions int
 	Kills, Cuts, Breaks, Compactions, Jumps int
+	NodeFailures, Quotas                    int
 	Refused, Unanswered                     int
 }
 
 // calm is a chaos without failures, in which time passes only if nothing else can happen.
 var calm = Chaos{Requests: 100, Watches: 100, Nodes: 20}
 
-// maxActions is the largest number of actions of a plan.
+// maxActions is the number of actions from which a plan gets no more.
 const maxActions = 60
 
 // NewPlan returns the plan of the seed.
@@ -46,22 +47,24 @@ func NewPlan(seed uint64) Plan {
 	// Each seed is slow, or fails, in its own ways.
 	choose := func(values ...int) int { return values[random.IntN(len(values))] }
 	plan := Plan{Seed: seed, Servers: choose(1, 1, 2), Chaos: Chaos{
-		Requests:    choose(20, 100, 100),
-		Watches:     choose(10, 50, 100),
-		Nodes:       choose(5, 20, 50),
-		Time:        choose(0, 2, 10, 40),
-		Actions:     choose(1, 2, 5, 20),
-		Kills:       choose(0, 0, 1),
-		Cuts:        choose(0, 0, 1),
-		Breaks:      choose(0, 1, 3),
-		Compactions: choose(0, 1),
-		Jumps:       choose(0, 0, 0, 1),
-		Refused:     choose(0, 0, 10, 50),
-		Unanswered:  choose(0, 0, 10, 50),
+		Requests:     choose(20, 100, 100),
+		Watches:      choose(10, 50, 100),
+		Nodes:        choose(5, 20, 50),
+		Time:         choose(0, 2, 10, 40),
+		Actions:      choose(1, 2, 5, 20),
+		Kills:        choose(0, 0, 1),
+		Cuts:         choose(0, 0, 1),
+		Breaks:       choose(0, 1, 3),
+		Compactions:  choose(0, 1),
+		Jumps:        choose(0, 0, 0, 1),
+		NodeFailures: choose(0, 0, 0, 1),
+		Quotas:       choose(0, 0, 0, 1),
+		Refused:      choose(0, 0, 10, 50),
+		Unanswered:   choose(0, 0, 10, 50),
 	}}
 	author := newAuthor(random)
-	for range 1 + random.IntN(maxActions) {
-		plan.Actions = append(plan.Actions, author.newAction())
+	for count := 1 + random.IntN(maxActions); len(plan.Actions) < count; {
+		plan.Actions = append(plan.Actions, author.newActions()...)
 	}
 	return plan
 }

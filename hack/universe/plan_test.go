@@ -46,8 +46,14 @@ func TestSpecsAreValid(t *testing.T) {
 					t.Errorf("%s: %v", encode(box), err)
 				}
 				box = editedBox(random, box)
+				if random.IntN(4) == 0 {
+					box = resizedBox(random, box)
+				}
 			}
 			if err := w.users.applyStack(t.Context(), newStack(random)); err != nil {
+				t.Error(err)
+			}
+			if err := w.users.applyPodDebugger(t.Context(), newPodDebugger(random)); err != nil {
 				t.Error(err)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/store"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/transport"
@@ -17,6 +18,7 @@ type address struct{ client, method, uri string }
 
 // lastWrite is a write that was answered.
 type lastWrite struct {
+	at   time.Time
 	body []byte
 	// change is what it changed.
 	change store.Change
@@ -26,6 +28,9 @@ type lastWrite struct {
 func (c *checks) begin(request *transport.Request) {
 	c.writer, c.written = request.Client, nil
 }
+
+// cacheLag is the time for which the controllers of ModelBox wait until their caches show what they have written.
+const cacheLag = time.Minute
 
 // end checks that an answered write does not repeat the last write of the same object, if the object has not changed since. Deletions
 // are repeated until the cache shows them.
@@ -41,10 +46,10 @@ func (c *checks) end(request *transport.Request, outcome transport.Outcome) {
 	switch {
 	case outcome != transport.Answered || request.Code >= http.StatusBadRequest || request.Method == http.MethodDelete:
 	case len(c.written) > 0:
-		c.lastWrites[key] = lastWrite{request.Body, c.written[0]}
+		c.lastWrites[key] = lastWrite{time.Now(), request.Body, c.written[0]}
 	default:
 		c.world.stats.WritesWithoutEffect++
-		if isKnown && bytes.Equal(last.body, request.Body) && c.lastChanges[last.change.Key] == last.change.Revision {
+		if isKnown && time.Since(last.at) < cacheLag && bytes.Equal(last.body, request.Body) && c.lastChanges[last.change.Key] == last.change.Revision {
 			c.violate("no write is repeated", "%s", request)
 		}
 	}

@@ -62,6 +62,8 @@ func (w *world) unsettle(ctx context.Context) error {
 			move{w.plan.Chaos.Breaks, w.breakWatch},
 			move{w.plan.Chaos.Compactions, w.compact},
 			move{w.plan.Chaos.Jumps, w.jump},
+			move{w.plan.Chaos.NodeFailures, w.failNode},
+			move{w.plan.Chaos.Quotas, w.exceedQuota},
 		)
 		if err := w.make(ctx, moves); err != nil {
 			return err

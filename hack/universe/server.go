@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -20,6 +21,10 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/transport"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelstack"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/poddebugger"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/references"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 )
 
@@ -118,10 +123,13 @@ func newWork(config *rest.Config) (func(context.Context) error, error) {
 	if err != nil {
 		return nil, err
 	}
-	descriptors := controller.EnabledDescriptors(controller.NewDescriptors(), []string{"modelbox", "modelstack"})
+	descriptors := controller.EnabledDescriptors(controller.NewDescriptors(), []string{modelbox.Name, modelstack.Name, poddebugger.Name, references.Name})
 	return func(ctx context.Context) error {
 		c := controller.NewContext(modelClient, kubernetesClient, gatewayClient, dynamicClient, controller.Configuration{
 			ModelBoxController: controller.ModelBoxControllerConfiguration{ConcurrentSyncs: 1, ResyncPeriod: 10 * time.Minute},
+			ReferencesController: controller.ReferencesControllerConfiguration{
+				RestartRate: 1, KeySecret: types.NamespacedName{Namespace: metav1.NamespaceSystem, Name: "modelbox-references"},
+			},
 		})
 		controllers, err := controller.BuildControllers(c, descriptors)
 		if err != nil {

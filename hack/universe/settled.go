@@ -5,9 +5,11 @@ package universe
 
 import (
 	"context"
+	"slices"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/kubernetes/pkg/apis/apps"
 	api "k8s.io/kubernetes/pkg/apis/core"
@@ -23,6 +25,7 @@ func (c *checks) settled(ctx context.Context) {
 		c.checkStatus(box)
 		c.checkChildren(ctx, box)
 	}
+	c.checkPodDebuggers()
 	c.checkDeletions()
 	c.checkOwners()
 	c.checkAnnotations()
@@ -47,9 +50,10 @@ func (c *checks) checkStatus(box *model.ModelBox) {
 		c.violate("the status is of the present box", "box %s of generation %d has %d", box.Name, box.Generation, box.Status.ObservedGeneration)
 		return
 	}
-	if box.Spec.Workload == model.Workload(modelv1.WorkloadJob) {
-		// A Job that has failed is not run again.
-		if isStalled := apimeta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionStalled); ready.Status != metav1.ConditionTrue && runs(box) && !isStalled && !isRefused(box) {
+	if runsToCompletion(box) {
+		// A Job that has failed is not run again, and a Job of an earlier image does not end.
+		isOver := apimeta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionStalled) || ready.Reason == modelv1.ReasonLastJobFailed
+		if ready.Status != metav1.ConditionTrue && runs(box) && !isOver && !isRefused(box) && !c.hasWaitingPod(box) {
 			c.violate("a box that can be ready is ready", "Job box %s: %s %s", box.Name, ready.Reason, ready.Message)
 		}
 		return
@@ -64,6 +68,7 @@ func (c *checks) checkStatus(box *model.ModelBox) {
 	}
 	if ready.Status == metav1.ConditionTrue {
 		c.checkTraffic(box, pods, desired)
+		c.checkRestarts(box, pods)
 	}
 	switch {
 	case ready.Status == metav1.ConditionTrue && (updated != desired || others > 0):
@@ -71,6 +76,14 @@ func (c *checks) checkStatus(box *model.ModelBox) {
 	case ready.Status != metav1.ConditionTrue && runs(box) && !waitsForUser(box) && !isRefused(box):
 		c.violate("a box that can be ready is ready", "box %s: %s %s; %d of %d pods ready, %d others", box.Name, ready.Reason, ready.Message, updated, desired, others)
 	}
+}
+
+// hasWaitingPod returns whether a pod of the box waits for an image that does not run.
+func (c *checks) hasWaitingPod(box *model.ModelBox) bool {
+	return slices.ContainsFunc(c.world.kubernetes.Objects("/pods/"+box.Namespace+"/"), func(object runtime.Object) bool {
+		pod := object.(*api.Pod)
+		return pod.Labels[modelv1.SelectorLabel] == box.Name && pod.Status.Phase == api.PodPending && !cluster.Runs(pod.Spec.Containers[0].Image)
+	})
 }
 
 // checkTraffic checks that the Service of a box leads to its pods, and that nothing is left of a candidate.
@@ -98,7 +111,7 @@ func (c *checks) checkChildren(ctx context.Context, box *model.ModelBox) {
 	for _, child := range diff.Children {
 		// Children that former pods need are deleted when the box is ready. No pod starts before the Job of spec.before has succeeded.
 		isReady := apimeta.IsStatusConditionTrue(box.Status.Conditions, modelv1.ConditionReady)
-		isLater := child.Action == modelv1.DiffActionDelete || box.Spec.Before != nil && !cluster.Runs(box.Spec.Before.Image)
+		isLater := child.Action == modelv1.DiffActionDelete || box.Spec.Before != nil
 		if child.Action != modelv1.DiffActionNone && (isReady || !isLater) {
 			c.violate("children are as their box says", "box %s: %s %s: %s %s %s", box.Name, child.Kind, child.Name, child.Action, child.Message, encode(child.Fields))
 		}

@@ -21,21 +21,29 @@ func (c *checks) checkDependencies(box *model.ModelBox) {
 		return
 	}
 	for _, dependency := range modelstackrender.DependsOn(box) {
-		isExternal := slices.ContainsFunc(stack.Spec.Components, func(component model.ModelStackComponent) bool {
-			return component.Name == dependency && component.External != nil
-		})
-		if other := c.box(stack.Name + "-" + dependency); other != nil && !isExternal && !c.wasReady[other.UID] {
+		if other := c.box(stack.Name + "-" + dependency); other != nil && !isExternal(stack, dependency) && !c.wasReady[other.UID] {
 			c.violate("no component starts before what it depends on", "component %s of stack %s, before %s", box.Name, stack.Name, dependency)
 		}
 	}
 }
 
-// checkDeletion checks that a box of a stack that is being deleted is deleted after the boxes that depend on it.
+// isExternal returns whether the component of the name is outside the cluster.
+func isExternal(stack *model.ModelStack, name string) bool {
+	return slices.ContainsFunc(stack.Spec.Components, func(component model.ModelStackComponent) bool {
+		return component.Name == name && component.External != nil
+	})
+}
+
+// checkDeletion checks that a box of a stack that is being deleted is deleted after the boxes that depend on it. A box that another
+// object outside has taken the place of may be deleted by a request from before the deletion of the stack.
 func (c *checks) checkDeletion(change store.Change, box *model.ModelBox) {
 	after, _ := change.After.(*model.ModelBox)
 	isDeleted := box.DeletionTimestamp == nil && (after == nil || after.DeletionTimestamp != nil)
 	stack := c.stackOf(box)
 	if !isDeleted || !c.isController() || stack == nil || stack.DeletionTimestamp == nil || stack.Spec.Deletion != model.ComponentOrder(modelv1.ComponentsOrdered) {
+		return
+	}
+	if isExternal(stack, box.Labels[modelv1.ComponentLabel]) {
 		return
 	}
 	for _, component := range stack.Spec.Components {

@@ -7,9 +7,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
@@ -19,15 +21,19 @@ import (
 
 // users perform the actions of users. Their requests never wait.
 type users struct {
-	boxes   typedmodelv1.ModelBoxInterface
-	stacks  typedmodelv1.ModelStackInterface
-	cluster kubernetes.Interface
-	world   *world
+	boxes        typedmodelv1.ModelBoxInterface
+	stacks       typedmodelv1.ModelStackInterface
+	podDebuggers typedmodelv1.PodDebuggerInterface
+	cluster      kubernetes.Interface
+	world        *world
 }
 
 // The objects of users.
 const (
-	stackName    = "shop"
+	stackName       = "shop"
+	podDebuggerName = "tools"
+	// settingsName is the name of the ConfigMap that boxes refer to.
+	settingsName = "settings"
 	fieldManager = "user"
 	// foreignAnnotation is an annotation that another client writes on a Deployment. The controllers must not change it.
 	foreignAnnotation = "example.com/note"
@@ -60,6 +66,21 @@ func (u *users) applyBox(ctx context.Context, name string, spec modelv1.ModelBox
 
 func (u *users) applyStack(ctx context.Context, spec modelv1.ModelStackSpec) error {
 	_, err := u.stacks.Patch(ctx, stackName, types.ApplyPatchType, manifest("ModelStack", stackName, spec), forced)
+	return err
+}
+
+func (u *users) applyPodDebugger(ctx context.Context, spec modelv1.PodDebuggerSpec) error {
+	_, err := u.podDebuggers.Patch(ctx, podDebuggerName, types.ApplyPatchType, manifest("PodDebugger", podDebuggerName, spec), forced)
+	return err
+}
+
+// setSettings writes the ConfigMap that boxes refer to. The data has no earlier value.
+func (u *users) setSettings(ctx context.Context) error {
+	settings := applycorev1.ConfigMap(settingsName, namespace).WithData(map[string]string{"version": time.Now().String()})
+	_, err := u.cluster.CoreV1().ConfigMaps(namespace).Apply(ctx, settings, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+	if err == nil {
+		u.world.checks.requireRestarts()
+	}
 	return err
 }
 

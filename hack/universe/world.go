@@ -43,6 +43,7 @@ const host = "http://universe"
 type Servers struct {
 	kubernetes, modelBox *store.Store
 	addresses            *apiserver.ServiceAddresses
+	quota                *apiserver.Quota
 	handler              http.Handler
 	// states has the states of boxes that all runs have come to.
 	states map[string]bool
@@ -53,8 +54,8 @@ func (s *Servers) States() int { return len(s.states) }
 
 // NewServers returns the API servers.
 func NewServers() (*Servers, error) {
-	s := &Servers{kubernetes: store.New(), modelBox: store.New(), addresses: &apiserver.ServiceAddresses{}, states: map[string]bool{}}
-	kubernetesHandler, err := apiserver.NewKubernetes(s.kubernetes, s.addresses)
+	s := &Servers{kubernetes: store.New(), modelBox: store.New(), addresses: &apiserver.ServiceAddresses{}, quota: &apiserver.Quota{}, states: map[string]bool{}}
+	kubernetesHandler, err := apiserver.NewKubernetes(s.kubernetes, s.addresses, s.quota)
 	if err != nil {
 		return nil, fmt.Errorf("creating the API server of Kubernetes: %w", err)
 	}
@@ -128,6 +129,7 @@ func newWorld(ctx context.Context, servers *Servers, plan Plan, trace io.Writer)
 	if err := servers.addresses.Reset(); err != nil {
 		return nil, err
 	}
+	servers.quota.Exceed(time.Time{})
 	// Libraries choose names, UIDs and waits by chance.
 	utilrand.Seed(int64(plan.Seed))
 	seedGlobalRandom(int64(plan.Seed))
@@ -144,7 +146,10 @@ func newWorld(ctx context.Context, servers *Servers, plan Plan, trace io.Writer)
 	}
 	w.nodes = &cluster.Nodes{Client: kubernetesClient, Store: servers.kubernetes, Names: []string{"node-1", "node-2"}}
 	w.load = &cluster.Load{Store: servers.kubernetes}
-	w.users = &users{boxes: modelClient.ModelV1().ModelBoxes(namespace), stacks: modelClient.ModelV1().ModelStacks(namespace), cluster: kubernetesClient, world: w}
+	w.users = &users{
+		boxes: modelClient.ModelV1().ModelBoxes(namespace), stacks: modelClient.ModelV1().ModelStacks(namespace),
+		podDebuggers: modelClient.ModelV1().PodDebuggers(namespace), cluster: kubernetesClient, world: w,
+	}
 	return w, w.nodes.Create(ctx)
 }
 

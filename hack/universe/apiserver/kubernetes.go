@@ -72,8 +72,9 @@ type provider interface {
 }
 
 // NewKubernetes returns the handler of the requests for the kinds of Kubernetes, whose objects are in the store.
-func NewKubernetes(s *store.Store, addresses *ServiceAddresses) (http.Handler, error) {
+func NewKubernetes(s *store.Store, addresses *ServiceAddresses, quota *Quota) (http.Handler, error) {
 	config := newConfig(legacyscheme.Scheme, legacyscheme.Codecs, openapi.GetOpenAPIDefinitions)
+	config.AdmissionControl = quota
 	resources := serverstorage.NewResourceConfig()
 	resources.EnableVersions(kubernetesVersions...)
 	backend := storagebackend.NewDefaultConfig("/registry", nil)

@@ -6,6 +6,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,21 @@ type Nodes struct {
 	Client kubernetes.Interface
 	Store  *store.Store
 	Names  []string
+
+	// failedUntil has the time until which a node is failed.
+	failedUntil map[string]time.Time
 }
+
+// Fail makes the node fail until then: its pods are no longer ready, and none of them starts or ends.
+func (n *Nodes) Fail(name string, until time.Time) {
+	if n.failedUntil == nil {
+		n.failedUntil = map[string]time.Time{}
+	}
+	n.failedUntil[name] = until
+}
+
+// isFailed returns whether the node of the name is failed, which may be empty.
+func (n *Nodes) isFailed(name string) bool { return time.Now().Before(n.failedUntil[name]) }
 
 // Step is a step that can be done now.
 type Step struct {
@@ -95,6 +110,15 @@ func (n *Nodes) Steps() []Step {
 	for _, object := range n.Store.Objects("/pods/") {
 		pod := object.(*api.Pod)
 		switch {
+		case n.isFailed(pod.Spec.NodeName):
+			switch {
+			case IsReady(pod):
+				add("lose pod", pod, func(ctx context.Context) error { return n.lose(ctx, pod) })
+			case pod.DeletionTimestamp == nil && !hasEnded(pod) && !isOfDaemonSet(pod):
+				add("evict pod", pod, func(ctx context.Context) error {
+					return n.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
+				})
+			}
 		case pod.DeletionTimestamp != nil && len(pod.Finalizers) > 0 && !hasEnded(pod):
 			// The Job of the pod removes the finalizer when it has counted the end of the pod.
 			status := podStatus(pod, corev1.PodFailed, false, terminated(1), 0)
@@ -103,11 +127,13 @@ func (n *Nodes) Steps() []Step {
 		case pod.DeletionTimestamp != nil:
 			add("remove pod", pod, func(ctx context.Context) error { return n.removePod(ctx, pod) })
 		case pod.Spec.NodeName == "":
-			if n.claimsAreBound(pod) {
-				add("schedule pod", pod, func(ctx context.Context) error { return n.schedule(ctx, pod) })
+			if node := n.nodeFor(pod); node != "" && n.claimsAreBound(pod) {
+				add("schedule pod", pod, func(ctx context.Context) error { return n.bind(ctx, pod, node) })
 			}
 		case IsReady(pod) && !isResized(pod):
 			add("resize pod", pod, func(ctx context.Context) error { return n.resize(ctx, pod) })
+		case IsReady(pod) && len(pod.Status.EphemeralContainerStatuses) < len(pod.Spec.EphemeralContainers):
+			add("start the ephemeral containers of pod", pod, func(ctx context.Context) error { return n.startEphemeralContainers(ctx, pod) })
 		default:
 			if status, changes := n.nextStatus(pod); changes != "" {
 				add(changes, pod, func(ctx context.Context) error { return n.updateStatus(ctx, pod, status) })
@@ -149,16 +175,24 @@ func (n *Nodes) claimsAreBound(pod *api.Pod) bool {
 	return true
 }
 
-// schedule binds a pod of a DaemonSet to the node that it requires, and another pod to a node that its UID determines.
-func (n *Nodes) schedule(ctx context.Context, pod *api.Pod) error {
-	node := n.Names[int(pod.UID[0])%len(n.Names)]
+// nodeFor returns the node for a pod: the node that a pod of a DaemonSet requires, or one that has not failed, which the UID determines.
+// It returns "" if there is none.
+func (n *Nodes) nodeFor(pod *api.Pod) string {
 	if affinity := pod.Spec.Affinity; affinity != nil && affinity.NodeAffinity != nil && affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
 			for _, field := range term.MatchFields {
-				node = field.Values[0]
+				return field.Values[0]
 			}
 		}
 	}
+	healthy := slices.DeleteFunc(slices.Clone(n.Names), n.isFailed)
+	if len(healthy) == 0 {
+		return ""
+	}
+	return healthy[int(pod.UID[0])%len(healthy)]
+}
+
+func (n *Nodes) bind(ctx context.Context, pod *api.Pod, node string) error {
 	return n.Client.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID},
 		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
@@ -214,31 +248,57 @@ func (n *Nodes) nextStatus(pod *api.Pod) (corev1.PodStatus, string) {
 
 // updateStatus writes the status of the pod.
 func (n *Nodes) updateStatus(ctx context.Context, pod *api.Pod, status corev1.PodStatus) error {
+	return n.changeStatus(ctx, pod, func(current *corev1.Pod) {
+		status.EphemeralContainerStatuses = current.Status.EphemeralContainerStatuses
+		current.Status = status
+	})
+}
+
+// changeStatus changes the status of the pod.
+func (n *Nodes) changeStatus(ctx context.Context, pod *api.Pod, change func(current *corev1.Pod)) error {
 	pods := n.Client.CoreV1().Pods(pod.Namespace)
 	current, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
-	current.Status = status
+	change(current)
 	_, err = pods.UpdateStatus(ctx, current, metav1.UpdateOptions{})
 	return err
 }
 
+// lose sets the condition Ready of a pod of a failed node to False, as the node lifecycle controller does.
+func (n *Nodes) lose(ctx context.Context, pod *api.Pod) error {
+	return n.changeStatus(ctx, pod, func(current *corev1.Pod) {
+		for i := range current.Status.Conditions {
+			if condition := &current.Status.Conditions[i]; condition.Type == corev1.PodReady {
+				condition.Status, condition.LastTransitionTime = corev1.ConditionFalse, metav1.NewTime(time.Now())
+			}
+		}
+	})
+}
+
 // resize gives the containers of the pod the resources that it asks for.
 func (n *Nodes) resize(ctx context.Context, pod *api.Pod) error {
-	pods := n.Client.CoreV1().Pods(pod.Namespace)
-	current, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	for i := range current.Status.ContainerStatuses {
-		status := &current.Status.ContainerStatuses[i]
-		status.Resources = current.Spec.Containers[i].Resources.DeepCopy()
-		status.AllocatedResources = current.Spec.Containers[i].Resources.Requests
-	}
-	current.Status.ObservedGeneration = current.Generation
-	_, err = pods.UpdateStatus(ctx, current, metav1.UpdateOptions{})
-	return err
+	return n.changeStatus(ctx, pod, func(current *corev1.Pod) {
+		for i := range current.Status.ContainerStatuses {
+			status := &current.Status.ContainerStatuses[i]
+			status.Resources = current.Spec.Containers[i].Resources.DeepCopy()
+			status.AllocatedResources = current.Spec.Containers[i].Resources.Requests
+		}
+		current.Status.ObservedGeneration = current.Generation
+	})
+}
+
+// startEphemeralContainers starts all ephemeral containers of the pod.
+func (n *Nodes) startEphemeralContainers(ctx context.Context, pod *api.Pod) error {
+	return n.changeStatus(ctx, pod, func(current *corev1.Pod) {
+		current.Status.EphemeralContainerStatuses = nil
+		for _, container := range current.Spec.EphemeralContainers {
+			current.Status.EphemeralContainerStatuses = append(current.Status.EphemeralContainerStatuses, corev1.ContainerStatus{
+				Name: container.Name, Image: container.Image, ImageID: container.Image, State: running(),
+			})
+		}
+	})
 }
 
 // podStatus returns the status of a pod all of whose containers are in the state.
@@ -308,6 +368,11 @@ func IsReady(pod *api.Pod) bool {
 // hasEnded returns whether the containers of the pod have ended for good.
 func hasEnded(pod *api.Pod) bool {
 	return pod.Status.Phase == api.PodSucceeded || pod.Status.Phase == api.PodFailed
+}
+
+func isOfDaemonSet(pod *api.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return owner != nil && owner.Kind == "DaemonSet"
 }
 
 func running() corev1.ContainerState {
