@@ -16,13 +16,20 @@ import (
 // no processes.
 const daemons = "daemons"
 
+// The node gets as much of busy processors as ten processes outside of it get. With the default, the share of one process, its
+// containers would hardly run on a machine that also builds programs.
+const (
+	cpuWeight = 1000      // cgroup v2: 100 is the default.
+	cpuShares = 10 * 1024 // cgroup v1: 1,024 is the default.
+)
+
 // Path returns the absolute path of the cgroup for the kubelet. cluster is unique to the cluster on the machine.
 func Path(cluster string) string { return "/localcluster-" + cluster }
 
 // Daemons returns the path of the cgroup of the programs of the node.
 func Daemons(cluster string) string { return path.Join(Path(cluster), daemons) }
 
-// Enter creates the cgroup in every hierarchy, and moves a process to its cgroup of daemons.
+// Enter creates the cgroup in every hierarchy, sets its share of the processors, and moves a process to its cgroup of daemons.
 func Enter(cluster string, pid int) error {
 	group, err := open(Daemons(cluster))
 	if err != nil {
@@ -30,6 +37,13 @@ func Enter(cluster string, pid int) error {
 	}
 	if err := group.Apply(pid); err != nil {
 		return fmt.Errorf("entering the cgroup %s: %w", Daemons(cluster), err)
+	}
+	node, err := open(Path(cluster))
+	if err != nil {
+		return err
+	}
+	if err := node.Set(&cgroups.Resources{SkipDevices: true, CpuWeight: cpuWeight, CpuShares: cpuShares}); err != nil {
+		return fmt.Errorf("setting the share of the processors of the cgroup %s: %w", Path(cluster), err)
 	}
 	return nil
 }
