@@ -125,6 +125,9 @@ UNIT_PACKAGES = $$(go list ./pkg/storage/recovery ./... | grep -v /pkg/e2e)
 # Tests of containers mostly wait. They use the machine alone, except for tests with the lowest priority.
 TEST_CONTAINERS := hack/go-test.sh e2e-containers . ./pkg/e2e/containers -count=1 -timeout 30m
 
+# Tests and linters collect garbage less often, which saves between a tenth and a third of their processor time.
+test test-unit test-e2e verify: export GOGC ?= 400
+
 .PHONY: test
 test: build clients test-images prometheus ## Run all tests, and print where the time goes
 	@rm -rf _output/test
