@@ -108,6 +108,8 @@ func Key(object metav1.Object) (types.NamespacedName, bool) { return apply.KeyOf
 
 // ReconcileKey reconciles the object with that key, or forgets it if it is gone. It returns the results of Reconcile.
 func (f *For[T, S]) ReconcileKey(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	// This comes before the object is read: a cache that shows the last writes now may not have shown them when it was read.
+	stale := f.Consistency.EnsureReady(key)
 	object, err := f.Get(key.Namespace, key.Name)
 	if apierrors.IsNotFound(err) {
 		return 0, f.observeDeletion(ctx, key)
@@ -120,8 +122,8 @@ func (f *For[T, S]) ReconcileKey(ctx context.Context, key types.NamespacedName) 
 		f.forgetChildren(key)
 		return 0, nil
 	}
-	if err := f.Consistency.EnsureReady(key); err != nil {
-		klog.FromContext(ctx).V(4).Info("Waiting for a cache", "reason", err)
+	if stale != nil {
+		klog.FromContext(ctx).V(4).Info("Waiting for a cache", "reason", stale)
 		return StaleCacheRetry, nil
 	}
 	if isDeleting {

@@ -33,6 +33,7 @@ var (
 type testFor struct {
 	*For[*modelv1.Network, modelv1.NetworkStatus]
 	network *modelv1.Network
+	cache   *networkCache
 	clock   *testingclock.FakePassiveClock
 	calls   []string
 	// written are the written statuses and finalizers, and writeError is the answer in their place.
@@ -42,14 +43,14 @@ type testFor struct {
 	events     chan string
 }
 
-// networkCache is the version that the cache of networks has come to.
-type networkCache string
+// networkCache has the version that the cache of networks has come to.
+type networkCache struct{ version string }
 
-func (c networkCache) LastStoreSyncResourceVersion() string { return string(c) }
+func (c *networkCache) LastStoreSyncResourceVersion() string { return c.version }
 
 func newTestFor(network *modelv1.Network) *testFor {
 	recorder := events.NewFakeRecorder(10)
-	f := &testFor{network: network, clock: testingclock.NewFakePassiveClock(time.Now()), events: recorder.Events}
+	f := &testFor{network: network, cache: &networkCache{"10"}, clock: testingclock.NewFakePassiveClock(time.Now()), events: recorder.Events}
 	call := func(name string) func(context.Context, *modelv1.Network) (time.Duration, error) {
 		return func(context.Context, *modelv1.Network) (time.Duration, error) {
 			f.calls = append(f.calls, name)
@@ -62,7 +63,7 @@ func newTestFor(network *modelv1.Network) *testFor {
 		Resource:        networkResource,
 		ConcurrentSyncs: 1,
 		CacheHealth:     cachehealth.NewMonitor(),
-		Consistency:     consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{networkResource: networkCache("10")}),
+		Consistency:     consistency.NewStore(f.clock, map[schema.GroupResource]consistency.LastSyncRVGetter{networkResource: f.cache}),
 		Metrics:         NewMetrics("network", "network", "networks"),
 		Recorder:        recorder,
 		Clock:           f.clock,
@@ -136,6 +137,13 @@ func TestReconcileKey(t *testing.T) {
 		{"an object", newNetwork(), func(*testFor) {}, []string{"Reconcile"}, time.Hour},
 		{"an object whose write no cache shows yet", newNetwork(), func(f *testFor) { f.Consistency.WroteAt(lanKey, "lan-1", networkResource, "11") },
 			nil, StaleCacheRetry},
+		{"an object whose write the cache shows when the object has been read", newNetwork(), func(f *testFor) {
+			f.Consistency.WroteAt(lanKey, "lan-1", networkResource, "11")
+			f.Get = func(_, _ string) (*modelv1.Network, error) {
+				f.cache.version = "11"
+				return f.network, nil
+			}
+		}, nil, StaleCacheRetry},
 		{"an object that is being deleted", deleted, func(*testFor) {}, []string{"ForgetChildren", "ReconcileDeletion"}, time.Hour},
 		{"an object that is being deleted and whose write no cache shows yet", deleted,
 			func(f *testFor) { f.Consistency.WroteAt(lanKey, "lan-1", networkResource, "11") }, nil, StaleCacheRetry},
