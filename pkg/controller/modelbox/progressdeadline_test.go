@@ -77,3 +77,16 @@ func TestOverdueRolloutStallsTheBox(t *testing.T) {
 	check(t, "conditions", good.with(conditions{ready: "False " + exceeded, progressing: "False " + exceeded, stalled: "True " + exceeded}), summarize(got))
 	check(t, "message", `StatefulSet "web" has timed out progressing: 1 out of 3 new replicas have been updated`, messageOf(t, got, modelv1.ConditionStalled))
 }
+
+// TestOverdueRollbackStaysOverdue lets another process take over a rollback that makes no progress.
+func TestOverdueRollbackStaysOverdue(t *testing.T) {
+	workload := kinds.AsWorkload(completeStatefulSet(func(s *appsv1.StatefulSet) { s.Status.UpdatedReplicas = 1 }))
+	box := statefulBox(t)
+	box.Status.Rollout = &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutRolledBack, Reason: modelv1.ReasonProgressDeadlineExceeded, Stable: &modelv1.ModelBoxRolloutRevision{Generation: 1}}
+	observed := &status.Observation{Workload: workload, Progress: status.Progress{IsOverdue: true}}
+	observed.Rollout.Status = box.Status.Rollout
+	box.Status.Conditions = status.ConditionsOf(box, observed)
+	box.Status.UpdatedReplicas, box.Status.AvailableReplicas = 1, 3
+	check(t, "progressing", "False ProgressDeadlineExceeded", summarize(box.Status.Conditions).progressing)
+	check(t, "progress", status.Progress{IsOverdue: true}, rollouts.NewProgressRecord().Observe(box, workload, time.Now()))
+}

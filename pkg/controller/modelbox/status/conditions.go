@@ -118,6 +118,9 @@ func rolloutVerdict(box *modelv1.ModelBox, observed *Observation) verdict {
 		return rollout
 	case failed.Reason == modelv1.ReasonRolledBack && (rollout.IsTrue || !isTakenBack(box, observed.Rollout.Status)):
 		return verdict{true, modelv1.ReasonProgressing, failed.Message}
+	case failed.Reason == modelv1.ReasonRolledBack && rollout.Reason == modelv1.ReasonProgressDeadlineExceeded:
+		// After a restart, this reason says that the rollback was overdue.
+		return verdict{false, rollout.Reason, failed.Message}
 	default:
 		return *failed
 	}
