@@ -11,6 +11,7 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/diff"
 	api "k8s.io/kubernetes/pkg/apis/core"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/cluster"
@@ -78,7 +79,7 @@ func (c *checks) observe(change store.Change) {
 	if c.isController() {
 		c.world.stats.WritesOfControllers++
 		if c.isQuiet {
-			c.violate("no write without a cause", "%s of %s", c.writer, change.Key)
+			c.violate("no write without a cause", "%s of %s: %s", c.writer, change.Key, diff.Diff(change.Before, change.After))
 		}
 	}
 	if change.After == nil {
