@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"strings"
 	"syscall"
 	"testing"
@@ -239,6 +240,8 @@ func outcomeOf(request Request, err error) Outcome {
 		return Unknown
 	case apierrors.IsTooManyRequests(err), apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		return unserved // a server that has just started cannot authorize requests yet
+	case status.Status().Code == http.StatusInsufficientStorage:
+		return unserved
 	case apierrors.IsServiceUnavailable(err) && strings.Contains(err.Error(), "is starting and not ready yet"):
 		return unserved
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):

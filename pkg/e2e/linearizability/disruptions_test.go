@@ -11,6 +11,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
 const (
@@ -58,6 +62,19 @@ func (r *round) end(signal syscall.Signal) {
 	r.during(func() {
 		r.ControlPlane.SignalServer(r.T, signal)
 		r.AwaitServerRestart(former)
+	})
+}
+
+// fill fills the disk of the server for a while, and waits until the server serves again: etcd may end if it cannot write.
+func (r *round) fill(disk *framework.SmallDisk) {
+	r.during(func() {
+		disk.Fill(r.T)
+		time.Sleep(r.between(minFrost, maxFrost))
+		disk.Free(r.T)
+		r.Eventually("the server writes again", func() error {
+			_, err := r.Boxes.Create(r.Ctx, framework.NewBox("written-again"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			return err
+		})
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -34,19 +35,30 @@ const (
 )
 
 // TestHistoriesAreLinearizable runs clients that compete for boxes and stacks, through the aggregation layer and directly, while
-// the server is killed, frozen and restarted. It checks the responses. No controller runs, so that all changes are by clients.
+// the server is killed, frozen and restarted, and while its disk is full. It checks the responses. No controller runs, so that all
+// changes are by clients.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: this needs a control plane")
 	}
-	p := framework.NewControlPlane(t, framework.ServerFlags("--controllers=-modelbox")...)
-	s := &system{
-		ControlPlane: p,
-		etcd:         etcd{[]string{"unix://" + filepath.Join(p.ServerDataDir(), "client.sock")}, "/registry/model.github.com/"},
-		direct:       []rest.Interface{p.DirectClient(t)},
-		disruptions:  ofTheServer,
+	disk, err := framework.NewSmallDisk(t)
+	if err != nil {
+		t.Skip(err)
 	}
+	s := newSystem(t, filepath.Join(disk.Dir, "data"))
+	s.disruptions = append(slices.Clone(ofTheServer), disruption{"without space on its disk", func(r *round) { r.fill(disk) }})
 	s.check(t, framework.Setting(t, loadVariable, shortLoad, time.ParseDuration))
+}
+
+// newSystem returns a system of one server with the data directory.
+func newSystem(t *testing.T, dataDir string) *system {
+	t.Helper()
+	p := framework.NewControlPlane(t, framework.ServerFlags("--controllers=-modelbox", "--data-dir="+dataDir)...)
+	return &system{
+		ControlPlane: p,
+		etcd:         etcd{[]string{"unix://" + filepath.Join(dataDir, "client.sock")}, "/registry/model.github.com/"},
+		direct:       []rest.Interface{p.DirectClient(t)},
+	}
 }
 
 // system is what clients use and what is disrupted.
@@ -109,39 +121,44 @@ func (r *round) newClient(server rest.Interface) *client {
 
 // run runs the clients for a duration, and checks the responses.
 func (r *round) run(length time.Duration) {
-	before := r.etcd.revision(r.T)
+	store := r.etcd.follow(r.T, r.Name, r.etcd.revision(r.T))
 	disrupting, end := context.WithTimeout(r.Ctx, length)
 	defer end()
-	load, stop := context.WithCancel(r.Ctx)
-	watching, stopWatching := context.WithCancel(r.Ctx)
-	var asking, told sync.WaitGroup
-	defer func() {
-		stop()
-		stopWatching()
-		asking.Wait()
-		told.Wait()
-	}()
-	for _, watcher := range r.watchers {
-		told.Go(func() { watcher.run(watching) })
-	}
-	for _, client := range r.clients {
-		asking.Go(func() { client.run(load) })
-	}
+	stopWatching := start(r, r.watchers, (*watcher).run)
+	defer stopWatching()
+	stop := start(r, r.clients, (*client).run)
+	defer stop()
 	disruptions := r.disrupt(disrupting)
 	r.awaitAll()
 	stop()
-	asking.Wait()
 	last := r.finish()
 	stopWatching()
-	told.Wait()
 
 	history := r.recorder.history
-	history.Changes = r.etcd.changes(r.T, r.Name, before, last)
+	changes, err := store.upTo(r.Namespace, last)
+	if err != nil {
+		r.T.Logf("the history is not checked, because it is not complete: %v", err)
+		return
+	}
+	history.Changes = changes
 	r.T.Logf("seed %d: %s", r.seed, history.summary())
 	r.T.Logf("%v", disruptions)
 	began := time.Now()
 	r.keep(Check(history, checkTimeout))
 	r.T.Logf("checked in %s", time.Since(began).Round(time.Millisecond))
+}
+
+// start starts clients. They run until the returned function is called.
+func start[C any](r *round, clients []C, run func(C, context.Context)) (stop func()) {
+	ctx, end := context.WithCancel(r.Ctx)
+	var running sync.WaitGroup
+	for _, client := range clients {
+		running.Go(func() { run(client, ctx) })
+	}
+	return func() {
+		end()
+		running.Wait()
+	}
 }
 
 // finish changes each resource once more, waits until all watches have the change, and returns the last revision.
