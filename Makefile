@@ -113,7 +113,7 @@ release-record: build ## Record what this release stores and writes, for the tes
 .PHONY: clients
 clients: ## Build the programs that others read and write boxes with, for the tests
 	@hack/go-build.sh hack/clients . $(BIN)/clients -ldflags '-s -w'
-	@for program in controller-runtime helm kstatus; do ln -sf clients $(BIN)/$$program; done
+	@for program in controller-runtime flux helm kstatus; do ln -sf clients $(BIN)/$$program; done
 
 .PHONY: prometheus
 prometheus: ## Get Prometheus for the tests of the checks of rollouts (Debian)

@@ -17,6 +17,7 @@ import (
 // programs read os.Args as a main does.
 var programs = map[string]func() error{
 	"controller-runtime": runControllerRuntime,
+	"flux":               runFlux,
 	"helm":               runHelm,
 	"kstatus":            runKStatus,
 }
