@@ -130,7 +130,7 @@ func (r *round) expectRestored(changes []Change, revision, last int64) {
 			r.T.Errorf("an update of %s from revision %d, which is lost: %s, %v", key, object.Revision, outcome, err)
 		}
 	}
-	r.T.Logf("%d changes, %d of them lost, %d boxes and %d stacks restored", len(changes), len(lost), len(saved[boxes]), len(saved[stacks]))
+	r.T.Logf("%d changes, the last versions of %d objects are lost, %d boxes and %d stacks restored", len(changes), len(lost), len(saved[boxes]), len(saved[stacks]))
 }
 
 // snapshot saves or restores a snapshot of the data directory, and returns its revision.
