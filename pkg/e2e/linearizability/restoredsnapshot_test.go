@@ -24,11 +24,7 @@ func TestRestoredSnapshotIsOneMomentOfTheHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: this needs a control plane")
 	}
-	dir, err := os.MkdirTemp("/tmp", "mb-snapshot-") // TMPDIR may be too long for the path of a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := newDirectory(t)
 	data, file := filepath.Join(dir, "data"), filepath.Join(dir, "snapshot.db")
 	r := newSystem(t, data).newRound(t)
 	r.watchers = nil
