@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -38,9 +37,9 @@ func runControllerRuntime() error {
 	if len(os.Args) != 4 {
 		return errors.New("usage: controller-runtime <namespace> <image> <other image>")
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv(clientcmd.RecommendedConfigPathEnvVar))
+	config, err := newConfig()
 	if err != nil {
-		return fmt.Errorf("reading the kubeconfig: %w", err)
+		return err
 	}
 	scheme := runtime.NewScheme()
 	if err := errors.Join(modelv1.AddToScheme(scheme), autoscalingv1.AddToScheme(scheme)); err != nil {

@@ -15,12 +15,14 @@ import (
 	ssautils "github.com/fluxcd/pkg/ssa/utils"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // fluxOwner is how the controller of Kustomizations writes.
 var fluxOwner = ssa.Owner{Field: "kustomize-controller", Group: "kustomize.toolkit.fluxcd.io"}
+
+// fluxWait is how long the program waits. It ends as soon as an object has failed.
+var fluxWait = ssa.WaitOptions{Interval: time.Second, Timeout: 3 * time.Minute, FailFast: true}
 
 // fluxUsage is how to run the program.
 const fluxUsage = "usage: flux apply|diff|wait|delete <file>"
@@ -53,22 +55,22 @@ func runFlux() error {
 	case "diff":
 		return printDifferences(ctx, manager, objects)
 	case "wait":
-		return manager.Wait(objects, ssa.WaitOptions{Interval: time.Second, Timeout: 3 * time.Minute, FailFast: true})
+		return manager.Wait(objects, fluxWait)
 	case "delete":
 		changes, err := manager.DeleteAll(ctx, objects, ssa.DefaultDeleteOptions())
 		if err := printChanges(changes, err); err != nil {
 			return err
 		}
-		return manager.WaitForTermination(objects, ssa.WaitOptions{Interval: time.Second, Timeout: 3 * time.Minute})
+		return manager.WaitForTermination(objects, fluxWait)
 	default:
 		return errors.New(fluxUsage)
 	}
 }
 
 func newResourceManager() (*ssa.ResourceManager, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv(clientcmd.RecommendedConfigPathEnvVar))
+	config, err := newConfig()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
+		return nil, err
 	}
 	// Flux knows no Go types of boxes.
 	kubeClient, err := client.New(config, client.Options{Scheme: runtime.NewScheme()})

@@ -32,10 +32,15 @@ func (w *world) restart(ctx context.Context, i int) error {
 	return err
 }
 
+// endOfOutage returns a time in up to ten minutes.
+func (w *world) endOfOutage() time.Time {
+	return time.Now().Add(time.Duration(w.random.IntN(600)) * time.Second)
+}
+
 // cutOff cuts a server off from the API servers, for up to ten minutes.
 func (w *world) cutOff(context.Context) error {
 	server := w.servers[w.random.IntN(len(w.servers))]
-	server.cutOffUntil = time.Now().Add(time.Duration(w.random.IntN(600)) * time.Second)
+	server.cutOffUntil = w.endOfOutage()
 	w.note("fault: %s is cut off until %s", server.client.Name(), server.cutOffUntil.UTC().Format(time.TimeOnly))
 	w.stats.Faults++
 	return nil
@@ -75,7 +80,7 @@ func (w *world) jump(context.Context) error {
 // failNode makes a node fail for up to ten minutes.
 func (w *world) failNode(context.Context) error {
 	node := w.nodes.Names[w.random.IntN(len(w.nodes.Names))]
-	until := time.Now().Add(time.Duration(w.random.IntN(600)) * time.Second)
+	until := w.endOfOutage()
 	w.note("fault: %s fails until %s", node, until.UTC().Format(time.TimeOnly))
 	w.stats.Faults++
 	w.nodes.Fail(node, until)
@@ -87,7 +92,7 @@ func (w *world) failNode(context.Context) error {
 
 // exceedQuota makes Kubernetes reject all new pods for up to ten minutes.
 func (w *world) exceedQuota(context.Context) error {
-	until := time.Now().Add(time.Duration(w.random.IntN(600)) * time.Second)
+	until := w.endOfOutage()
 	w.note("fault: the quota is exceeded until %s", until.UTC().Format(time.TimeOnly))
 	w.stats.Faults++
 	w.quota.Exceed(until)
