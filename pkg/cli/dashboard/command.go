@@ -51,6 +51,7 @@ type Options struct {
 
 	namespace string
 	config    *rest.Config
+	factory   cmdutil.Factory
 }
 
 // NewCommand returns the command "kubectl modelbox dashboard".
@@ -83,6 +84,7 @@ func (o *Options) Complete(f cmdutil.Factory, _ *cobra.Command, _ []string) erro
 	if o.namespace, _, err = f.ToRawKubeConfigLoader().Namespace(); err != nil {
 		return err
 	}
+	o.factory = f
 	o.config, err = f.ToRESTConfig()
 	return err
 }
@@ -117,7 +119,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	server := &http.Server{
-		Handler:           g.protect(newHandler(o.namespace, o.config.Host, api, files)),
+		Handler:           g.protect(newHandler(o.namespace, o.config.Host, api, newLogs(o.factory), files)),
 		ReadHeaderTimeout: headerTimeout,
 		ErrorLog:          log.New(klogWriter{}, "", 0),
 		BaseContext:       func(net.Listener) context.Context { return ctx },

@@ -19,9 +19,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/utils/ptr"
+
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 const boxesPath = "/apis/model.github.com/v1/namespaces/shop/modelboxes"
@@ -88,7 +94,7 @@ func serve(t *testing.T, config *rest.Config) (*httptest.Server, *guard) {
 		t.Fatal(err)
 	}
 	g := &guard{token: "the-token", session: "the-session"}
-	server := httptest.NewServer(g.protect(newHandler("shop", "https://cluster.example.com", api, files)))
+	server := httptest.NewServer(g.protect(newHandler("shop", "https://cluster.example.com", api, newLogs(newFactory(config.Host)), files)))
 	t.Cleanup(server.Close)
 	g.host = server.Listener.Addr().String()
 	return server, g
@@ -386,5 +392,110 @@ func TestRunServesThePageUntilItIsInterrupted(t *testing.T) {
 		}
 	case <-time.After(10 * time.Second):
 		t.Error("the command does not end")
+	}
+}
+
+// newFactory returns the factory of a command for the API server at the URL.
+func newFactory(url string) cmdutil.Factory {
+	flags := genericclioptions.NewConfigFlags(false)
+	flags.APIServer, flags.Namespace = &url, ptr.To("shop")
+	return cmdutil.NewFactory(flags)
+}
+
+// logServer serves box web with lines of its log. The last line is written after the response has begun, and after more is closed.
+func logServer(t *testing.T, more <-chan struct{}, end func(http.ResponseWriter)) *httptest.Server {
+	t.Helper()
+	mux := http.NewServeMux()
+	for path, list := range map[string]string{
+		"/api":                      `{"kind": "APIVersions", "versions": ["v1"]}`,
+		"/api/v1":                   `{"kind": "APIResourceList", "groupVersion": "v1", "resources": []}`,
+		"/api/v1/namespaces/shop":   `{"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "shop"}}`,
+		"/apis":                     `{"kind": "APIGroupList", "apiVersion": "v1", "groups": [{"name": "model.github.com", "versions": [{"groupVersion": "model.github.com/v1", "version": "v1"}]}]}`,
+		"/apis/model.github.com/v1": `{"kind": "APIResourceList", "groupVersion": "model.github.com/v1", "resources": [{"name": "modelboxes", "singularName": "modelbox", "namespaced": true, "kind": "ModelBox", "verbs": ["get"]}]}`,
+	} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, list)
+		})
+	}
+	mux.HandleFunc("GET "+boxesPath+"/{name}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("name") != "web" {
+			writeStatus(w, apierrors.NewNotFound(modelv1.Resource("modelboxes"), r.PathValue("name")).ErrStatus)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"apiVersion": "model.github.com/v1", "kind": "ModelBox", "metadata": {"name": "web", "namespace": "shop"}}`)
+	})
+	mux.HandleFunc("GET "+boxesPath+"/web/log", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "[pod/web-1/web] %s\n", r.URL.RawQuery)
+		w.(http.Flusher).Flush()
+		<-more
+		end(w)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestLogs(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		path string
+		end  func(http.ResponseWriter)
+		code int
+		// first is the beginning of the response, and rest all that follows.
+		first, rest string
+		isAborted   bool
+	}{
+		{
+			name: "a box", path: "/logs/web", code: http.StatusOK,
+			first: "[pod/web-1/web] follow=true&prefix=true&tailLines=500\n", rest: "[pod/web-1/web] last\n",
+			end: func(w http.ResponseWriter) { fmt.Fprintln(w, "[pod/web-1/web] last") },
+		},
+		{
+			name: "all containers", path: "/logs/web?allContainers=true", code: http.StatusOK,
+			first: "[pod/web-1/web] allContainers=true&follow=true&prefix=true&tailLines=500\n",
+			end:   func(http.ResponseWriter) {},
+		},
+		{
+			name: "a connection that is lost", path: "/logs/web", code: http.StatusOK,
+			first: "[pod/web-1/web] follow=true&prefix=true&tailLines=500\n", isAborted: true,
+			end: func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		},
+		{
+			name: "no box", path: "/logs/other", code: http.StatusNotFound,
+			first: `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"modelboxes.model.github.com \"other\" not found","reason":"NotFound",` +
+				`"details":{"name":"other","group":"model.github.com","kind":"modelboxes"},"code":404}` + "\n",
+		},
+		{
+			name: "a name that is a flag", path: "/logs/--previous", code: http.StatusNotFound,
+			first: `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"modelboxes.model.github.com \"--previous\" not found","reason":"NotFound",` +
+				`"details":{"name":"--previous","group":"model.github.com","kind":"modelboxes"},"code":404}` + "\n",
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			more := make(chan struct{})
+			server, g := serve(t, &rest.Config{Host: logServer(t, more, row.end).URL})
+			request := newRequest(t, http.MethodGet, server.URL+row.path, "")
+			request.AddCookie(&http.Cookie{Name: g.cookieName(), Value: g.session})
+			response, err := http.DefaultTransport.RoundTrip(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if response.StatusCode != row.code {
+				t.Errorf("the code is %d, want %d", response.StatusCode, row.code)
+			}
+			body := bufio.NewReader(response.Body)
+			first, err := body.ReadString('\n')
+			if err != nil || first != row.first {
+				t.Errorf("the first line is %q, %v, want %q", first, err, row.first)
+			}
+			close(more)
+			rest, err := io.ReadAll(body)
+			if string(rest) != row.rest || (err != nil) != row.isAborted {
+				t.Errorf("the rest is %q, %v, want %q", rest, err, row.rest)
+			}
+		})
 	}
 }

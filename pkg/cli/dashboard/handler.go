@@ -27,14 +27,15 @@ type settings struct {
 	Server string `json:"server"`
 }
 
-// newHandler returns what serves the page, what it has to know, and the API.
-func newHandler(namespace, server string, api http.Handler, files fs.FS) http.Handler {
+// newHandler returns what serves the page, what it has to know, the logs of boxes, and the API.
+func newHandler(namespace, server string, api, logs http.Handler, files fs.FS) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServerFS(files))
 	mux.HandleFunc("GET /settings.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", runtime.ContentTypeJSON)
 		_ = json.NewEncoder(w).Encode(settings{Namespace: namespace, Server: server})
 	})
+	mux.Handle("GET /logs/{name}", logs)
 	mux.Handle("/api/", api)
 	mux.Handle("/apis/", api)
 	return mux
@@ -102,13 +103,18 @@ func forward(next http.Handler) http.Handler {
 }
 
 func refuse(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
-	w.WriteHeader(http.StatusForbidden)
-	_ = json.NewEncoder(w).Encode(metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status:   metav1.StatusFailure,
-		Reason:   metav1.StatusReasonForbidden,
-		Code:     http.StatusForbidden,
-		Message:  fmt.Sprintf("the dashboard does not send %s %s on", r.Method, r.URL.Path),
+	writeStatus(w, metav1.Status{
+		Status:  metav1.StatusFailure,
+		Reason:  metav1.StatusReasonForbidden,
+		Code:    http.StatusForbidden,
+		Message: fmt.Sprintf("the dashboard does not send %s %s on", r.Method, r.URL.Path),
 	})
+}
+
+// writeStatus responds with the status of a failure.
+func writeStatus(w http.ResponseWriter, status metav1.Status) {
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	w.Header().Set("Content-Type", runtime.ContentTypeJSON)
+	w.WriteHeader(int(status.Code))
+	_ = json.NewEncoder(w).Encode(status)
 }

@@ -19,11 +19,12 @@ import { Checks } from './checks'
 import { Conditions, Events } from './conditions'
 import { boxReady, boxRollout, describeStep, hasFailedRollout, isInSteps, summaryOf } from './health'
 import { useNamespace, useRead, useResource } from './hooks'
+import { LogsSection } from './LogsSection'
 import { Age, Failure, Loading, Status } from './parts'
 import { Tree, uidsOf, useTree, workloadResources } from './tree'
 import type { Diff, Event, History, KubeObject, ModelBox } from './types'
 
-const sections = { '': 'Overview', history: 'History', drift: 'Drift', yaml: 'YAML' }
+const sections = { '': 'Overview', logs: 'Logs', history: 'History', drift: 'Drift', yaml: 'YAML' }
 
 function Overview({ box }: { box: ModelBox }): ReactNode {
   const { node, failures } = useTree(box)
@@ -221,6 +222,7 @@ export function BoxView({ name, section = '' }: { name: string; section?: string
         ))}
       </nav>
       {section === '' && <Overview box={box} />}
+      {section === 'logs' && <LogsSection box={box} />}
       {section === 'history' && <HistorySection box={box} onAsk={ask} />}
       {section === 'drift' && <DriftSection box={box} />}
       {section === 'yaml' && <YAMLSection box={box} />}

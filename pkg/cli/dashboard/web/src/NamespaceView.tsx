@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { memo, useDeferredValue, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { matches } from './filter'
 import { boxReady, boxRollout, summaryOf } from './health'
 import { useNamespace, useResource } from './hooks'
 import { Age, Failure, Loading, Status } from './parts'
@@ -49,12 +50,6 @@ const BoxRow = memo(function BoxRow({ box }: { box: ModelBox }): ReactNode {
     </tr>
   )
 })
-
-// matches returns whether all words are in some of the texts.
-function matches(filter: string, texts: (string | undefined)[]): boolean {
-  const text = texts.join('\n').toLowerCase()
-  return filter.toLowerCase().split(/\s+/).every((word) => text.includes(word))
-}
 
 // moveFocus moves the focus to the row above or below.
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {

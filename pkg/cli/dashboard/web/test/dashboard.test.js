@@ -59,9 +59,9 @@ async function picture(name, of = page) {
 }
 
 // checkAccessibility fails for what axe calls serious.
-async function checkAccessibility(view) {
-  await page.evaluate(axe)
-  const { violations } = await page.evaluate(() => globalThis.axe.run())
+async function checkAccessibility(view, of = page) {
+  await of.evaluate(axe)
+  const { violations } = await of.evaluate(() => globalThis.axe.run())
   const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
   assert.deepEqual(
     serious.map(({ id, nodes }) => `${view}: ${id}: ${nodes.map((node) => node.html).join(' ')}`),
@@ -251,7 +251,8 @@ test('a rollback leaves out the steps of a rollout', async () => {
   await dialog.getByRole('button', { name: /^Roll back to / }).click()
   await page.locator('dd.image').getByText('nginx:1.9.2').waitFor()
   kubectl('wait', '--for=condition=Ready', 'modelbox/front', '--timeout=120s')
-  assert.equal(await page.getByRole('button', { name: 'Promote', exact: true }).count(), 0)
+  // The steps would not end without a user.
+  await page.getByRole('button', { name: 'Promote', exact: true }).waitFor({ state: 'detached' })
 })
 
 test('the checks of a rollout are shown with their results', async () => {
@@ -282,6 +283,38 @@ test('the checks of a rollout are shown with their results', async () => {
   await other.context().close()
 })
 
+test('the logs of all pods are shown, filtered and followed', async () => {
+  const other = await open('about:blank', { storageState: await page.context().storageState() })
+  // Simulated nodes have no logs. The second response takes the place of the connection that is lost after the first one.
+  const responses = [
+    { headers: { Warning: '299 - "new pods are not followed"' }, body: '[pod/front-1/front] started\n[pod/front-2/front] GET /\n[pod/front-1/front] <b>not bold</b>\n' },
+    { body: '[pod/front-3/front] GET /again\n[pod/front-3/front] no newline' },
+  ]
+  const queries = []
+  await other.route(/\/logs\/front/, (route) => {
+    queries.push(new URL(route.request().url()).search)
+    return route.fulfill({ contentType: 'text/plain', ...responses[Math.min(queries.length, responses.length) - 1] })
+  })
+  await other.goto(page.url().replace(/#.*/, '') + '#/boxes/front')
+  await other.getByRole('link', { name: 'Logs' }).click()
+  const log = other.getByRole('log', { name: 'The logs of the pods of box front' })
+  await log.getByText('front-1/front started').waitFor()
+  await log.getByText('<b>not bold</b>').waitFor()
+  await other.getByText('Warning: new pods are not followed').waitFor()
+  await other.getByLabel('Filter').fill('front-2')
+  await other.getByText('1 of 3 lines').waitFor()
+  assert.equal(await log.innerText(), 'front-2/front GET /\n')
+  await other.getByLabel('Filter').fill('')
+  await log.getByText('front-3/front no newline').waitFor()
+  await other.getByText('2 of 2 lines').waitFor()
+  await picture('box-logs', other)
+  await checkAccessibility('logs', other)
+  await other.getByLabel('All containers').check()
+  await other.waitForResponse(/allContainers=true/)
+  assert.deepEqual([...new Set(queries)], ['?allContainers=false', '?allContainers=true'])
+  await other.context().close()
+})
+
 test('a refusal of the server is shown, and cannot be confirmed', async () => {
   await page.goto(page.url().replace(/#.*/, '') + '#/boxes/agent')
   await page.getByRole('button', { name: 'Restart' }).waitFor()
@@ -309,6 +342,8 @@ test('a user without rights is told what they may not read, and is offered nothi
     await picture('box-without-rights', annas)
     await annas.getByRole('link', { name: 'History' }).click()
     await annas.getByText('You may not read the history: ').waitFor()
+    await annas.getByRole('link', { name: 'Logs' }).click()
+    await annas.getByText('You may not read the logs: ').waitFor()
     assert.equal(await annas.getByRole('button').count(), 0)
     await annas.context().close()
   } finally {
