@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -35,6 +37,7 @@ var boxActions = []struct {
 	{5, one((*author).loadBox)},
 	{5, one((*author).scaleBox)},
 	{8, (*author).resizeBox},
+	{8, (*author).releaseBox},
 	{6, one((*author).restartBox)},
 	{3, one((*author).retryRollout)},
 	{3, one((*author).promoteRollout)},
@@ -144,6 +147,21 @@ func (a *author) resizeBox(box string) []Action {
 	spec := a.boxes[box]
 	spec.Image, spec.Paused = goodImage(a.random), false
 	return []Action{a.apply(box, spec), wait, a.apply(box, resizedBox(a.random, spec))}
+}
+
+// releaseBox rolls a new version of the pods of a Deployment out in steps that split the traffic, when the pods of the former one run.
+func (a *author) releaseBox(box string) []Action {
+	spec := a.boxes[box]
+	if spec.Workload != modelv1.WorkloadDeployment {
+		return []Action{a.setImage(box)}
+	}
+	spec.Paused, spec.Before, spec.Autoscaling, spec.Replicas = false, nil, nil, ptr.To(int32(1+a.random.IntN(4)))
+	spec.Ports, spec.Route = []corev1.ServicePort{{Port: 80}}, newRoute()
+	spec.Rollout = newStepsRollout(a.random, spec.Workload)
+	spec.Image = goodImage(a.random)
+	stable := a.apply(box, spec)
+	spec.Image = newImage(a.random)
+	return []Action{stable, wait, a.apply(box, spec)}
 }
 
 func (a *author) restartBox(box string) Action {

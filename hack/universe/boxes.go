@@ -79,6 +79,9 @@ func newBox(random *rand.Rand) modelv1.ModelBoxSpec {
 		if one(3) {
 			box.Ingress = &modelv1.ModelBoxIngress{Hosts: []string{"web.example.com"}}
 		}
+		if one(2) {
+			box.Route = newRoute()
+		}
 	}
 	if one(3) {
 		box.Configs = []modelv1.ModelBoxConfig{{MountPath: "/etc/web", Data: map[string]string{"version": fmt.Sprint(random.IntN(3))}}}
@@ -158,7 +161,7 @@ func editedBox(random *rand.Rand, spec modelv1.ModelBoxSpec) modelv1.ModelBoxSpe
 		spec.Resize = other.Resize
 	}
 	if percent(10) {
-		spec.Ports, spec.Ingress = other.Ports, other.Ingress
+		spec.Ports, spec.Ingress, spec.Route = other.Ports, other.Ingress, other.Route
 	}
 	if percent(10) {
 		spec.DisruptionBudget, spec.NetworkPolicy = nil, other.NetworkPolicy
@@ -211,23 +214,37 @@ func grown(storage []modelv1.ModelBoxStorage) []modelv1.ModelBoxStorage {
 	return storage
 }
 
+func newRoute() *modelv1.ModelBoxRoute {
+	return &modelv1.ModelBoxRoute{ParentRefs: []modelv1.RouteParentReference{{Name: "public"}}, Hosts: []string{"web.example.com"}}
+}
+
 func newRollout(random *rand.Rand, workload modelv1.Workload) *modelv1.ModelBoxRollout {
+	if random.IntN(4) == 0 {
+		return &modelv1.ModelBoxRollout{OnFailure: newFailurePolicy(random)}
+	}
+	return newStepsRollout(random, workload)
+}
+
+func newFailurePolicy(random *rand.Rand) modelv1.RolloutFailurePolicy {
 	policies := []modelv1.RolloutFailurePolicy{modelv1.RolloutFailureNone, modelv1.RolloutFailurePause, modelv1.RolloutFailureRollback, modelv1.RolloutFailureRollback}
-	rollout := &modelv1.ModelBoxRollout{OnFailure: policies[random.IntN(len(policies))]}
-	switch kind := random.IntN(4); {
-	case kind == 0 && workload == modelv1.WorkloadDeployment:
+	return policies[random.IntN(len(policies))]
+}
+
+// newStepsRollout returns a rollout in steps.
+func newStepsRollout(random *rand.Rand, workload modelv1.Workload) *modelv1.ModelBoxRollout {
+	rollout := &modelv1.ModelBoxRollout{OnFailure: newFailurePolicy(random), Type: ptr.To(modelv1.RolloutCanary)}
+	if random.IntN(3) == 0 && workload == modelv1.WorkloadDeployment {
 		rollout.Type = ptr.To(modelv1.RolloutBlueGreen)
-	case kind < 3:
-		rollout.Type = ptr.To(modelv1.RolloutCanary)
-		pauses := []string{"1s", "10s", "2m", modelv1.PauseManual}
-		for weight := int32(25); weight <= 75; weight += 25 {
-			if random.IntN(2) == 0 {
-				rollout.Steps = append(rollout.Steps, modelv1.ModelBoxRolloutStep{Weight: weight, Pause: pauses[random.IntN(len(pauses))]})
-			}
+		return rollout
+	}
+	pauses := []string{"1s", "10s", "2m", modelv1.PauseManual}
+	for weight := int32(25); weight <= 75; weight += 25 {
+		if random.IntN(2) == 0 {
+			rollout.Steps = append(rollout.Steps, modelv1.ModelBoxRolloutStep{Weight: weight, Pause: pauses[random.IntN(len(pauses))]})
 		}
-		if len(rollout.Steps) == 0 {
-			rollout.Steps = []modelv1.ModelBoxRolloutStep{{Weight: 50, Pause: "10s"}}
-		}
+	}
+	if len(rollout.Steps) == 0 {
+		rollout.Steps = []modelv1.ModelBoxRolloutStep{{Weight: 50, Pause: "10s"}}
 	}
 	return rollout
 }

@@ -107,9 +107,9 @@ func (c *checks) pods(box *model.ModelBox) []*api.Pod {
 	return pods
 }
 
-// reached returns how many of the pods are ready and reached by the Service of the box, and whether it has one.
-func (c *checks) reached(box *model.ModelBox, pods []*api.Pod) (int, bool) {
-	service, _ := c.world.kubernetes.Object("/services/specs/" + box.Namespace + "/" + box.Name).(*api.Service)
+// reached returns how many of the pods are ready and reached by the Service of the box, and whether the box has such a Service.
+func (c *checks) reached(box *model.ModelBox, name string, pods []*api.Pod) (int, bool) {
+	service, _ := c.world.kubernetes.Object("/services/specs/" + box.Namespace + "/" + name).(*api.Service)
 	if service == nil || !metav1.IsControlledBy(service, box) {
 		return 0, false
 	}

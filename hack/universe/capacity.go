@@ -4,8 +4,13 @@
 package universe
 
 import (
-	api "k8s.io/kubernetes/pkg/apis/core"
+	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	api "k8s.io/kubernetes/pkg/apis/core"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/store"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -59,15 +64,41 @@ func (c *checks) checkCapacity(ready map[string]int) {
 	}
 	for _, box := range c.boxes() {
 		required := c.capacity[box.UID]
-		if required == nil || required.isWaived || required.pods == 0 {
+		if required == nil || required.isWaived || required.pods <= 0 {
 			continue
 		}
 		if ready[box.Name] < required.pods {
 			c.violate("no rollout takes capacity away", "box %s: %d pods ready of at least %d", box.Name, ready[box.Name], required.pods)
 			required.isWaived = true
-		} else if reached, exists := c.reached(box, pods); exists && reached < required.pods {
+		} else if reached, exists := c.reached(box, box.Name, pods); exists && reached < required.pods {
 			c.violate("traffic reaches enough pods", "box %s: %d pods of at least %d", box.Name, reached, required.pods)
+			required.isWaived = true
+		} else if problem := c.checkRoute(box, pods, required.pods); problem != "" {
+			c.violate("routes lead to enough pods", "box %s: %s", box.Name, problem)
 			required.isWaived = true
 		}
 	}
+}
+
+// checkRoute returns what is wrong with the HTTPRoute of the box, "" if nothing is. The share of the traffic of each Service must be at
+// most its share of the required pods.
+func (c *checks) checkRoute(box *model.ModelBox, pods []*api.Pod, required int) string {
+	route, _ := c.world.kubernetes.Object(apiserver.HTTPRoutePrefix + box.Namespace + "/" + box.Name).(*gatewayv1.HTTPRoute)
+	if _, hasService := c.reached(box, box.Name, pods); route == nil || !metav1.IsControlledBy(route, box) || !hasService {
+		return "" // Without the Service, the stable pods have no port.
+	}
+	for _, rule := range route.Spec.Rules {
+		total := 0
+		for _, backend := range rule.BackendRefs {
+			total += int(*backend.Weight)
+		}
+		for _, backend := range rule.BackendRefs {
+			weight := int(*backend.Weight)
+			reached, _ := c.reached(box, string(backend.Name), pods)
+			if needed := max(1, required*weight/total); weight > 0 && reached < needed {
+				return fmt.Sprintf("%d of %d parts of the traffic for Service %s, which leads to %d of %d pods", weight, total, backend.Name, reached, needed)
+			}
+		}
+	}
+	return ""
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -52,6 +53,14 @@ func TestChecksFindBrokenPromises(t *testing.T) {
 		{"no rollout takes capacity away", func(ctx context.Context, w *testWorld) {
 			w.must(w.users.applyBox(ctx, "a", modelv1.ModelBoxSpec{Image: "good:1", Replicas: ptr.To(int32(2))}))
 			w.setReady(ctx, "a")
+			w.checks.afterMove()
+		}},
+		{"routes lead to enough pods", func(ctx context.Context, w *testWorld) {
+			w.must(w.users.applyBox(ctx, "a", modelv1.ModelBoxSpec{Image: "good:1", Ports: []corev1.ServicePort{{Port: 80}}, Route: newRoute()}))
+			w.createReadyPod(ctx, "a")
+			w.setReady(ctx, "a")
+			w.createService(ctx, "a")
+			w.createRoute(ctx, "a", "a-canary")
 			w.checks.afterMove()
 		}},
 		{"the status is of the present box", func(ctx context.Context, w *testWorld) {
@@ -197,6 +206,33 @@ func (w *testWorld) createReadyPod(ctx context.Context, box string) {
 			w.must(step.Run(ctx))
 		}
 	}
+}
+
+// ownedBy returns the metadata of a child of the box that has its name.
+func (w *testWorld) ownedBy(box string) metav1.ObjectMeta {
+	owner := metav1.NewControllerRef(w.checks.box(box), modelv1.SchemeGroupVersion.WithKind("ModelBox"))
+	return metav1.ObjectMeta{Name: box, OwnerReferences: []metav1.OwnerReference{*owner}}
+}
+
+// createService creates the Service of the box.
+func (w *testWorld) createService(ctx context.Context, box string) {
+	_, err := w.users.cluster.CoreV1().Services(namespace).Create(ctx, &corev1.Service{
+		ObjectMeta: w.ownedBy(box),
+		Spec:       corev1.ServiceSpec{Selector: map[string]string{modelv1.SelectorLabel: box}, Ports: []corev1.ServicePort{{Port: 80}}},
+	}, metav1.CreateOptions{})
+	w.must(err)
+}
+
+// createRoute creates the HTTPRoute of the box, which gives half of the traffic to another Service.
+func (w *testWorld) createRoute(ctx context.Context, box, other string) {
+	var rule gatewayv1.HTTPRouteRule
+	for _, service := range []string{box, other} {
+		rule.BackendRefs = append(rule.BackendRefs, gatewayv1.HTTPBackendRef{BackendRef: gatewayv1.BackendRef{
+			BackendObjectReference: gatewayv1.BackendObjectReference{Name: gatewayv1.ObjectName(service)}, Weight: ptr.To(int32(50)),
+		}})
+	}
+	_, err := w.users.routes.Create(ctx, &gatewayv1.HTTPRoute{ObjectMeta: w.ownedBy(box), Spec: gatewayv1.HTTPRouteSpec{Rules: []gatewayv1.HTTPRouteRule{rule}}}, metav1.CreateOptions{})
+	w.must(err)
 }
 
 func (w *testWorld) claims() interface {

@@ -107,10 +107,10 @@ func (w *world) moves(chaos Chaos) (moves []move, isIdle bool) {
 			return nil
 		}})
 	}
-	if steps := w.nodes.Steps(); len(steps) > 0 {
+	if steps := append(w.nodes.Steps(), w.gateway.Steps()...); len(steps) > 0 {
 		moves = append(moves, move{chaos.Nodes, func(ctx context.Context) error {
 			step := steps[w.random.IntN(len(steps))]
-			w.note("node: %s", step)
+			w.note("step: %s", step)
 			return step.Run(ctx)
 		}})
 	}

@@ -78,17 +78,18 @@ func (c *checks) checkStatus(box *model.ModelBox) {
 	}
 }
 
-// hasWaitingPod returns whether a pod of the box waits for an image that does not run.
+// hasWaitingPod returns whether a pod with the label of the box has an image that does not run, and has not ended. It may be a pod of an
+// orphaned workload.
 func (c *checks) hasWaitingPod(box *model.ModelBox) bool {
 	return slices.ContainsFunc(c.world.kubernetes.Objects("/pods/"+box.Namespace+"/"), func(object runtime.Object) bool {
 		pod := object.(*api.Pod)
-		return pod.Labels[modelv1.SelectorLabel] == box.Name && pod.Status.Phase == api.PodPending && !cluster.Runs(pod.Spec.Containers[0].Image)
+		return pod.Labels[modelv1.SelectorLabel] == box.Name && pod.Status.Phase != api.PodFailed && !cluster.Runs(pod.Spec.Containers[0].Image)
 	})
 }
 
 // checkTraffic checks that the Service of a box leads to its pods, and that nothing is left of a candidate.
 func (c *checks) checkTraffic(box *model.ModelBox, pods []*api.Pod, desired int) {
-	if reached, exists := c.reached(box, pods); exists && reached != desired {
+	if reached, exists := c.reached(box, box.Name, pods); exists && reached != desired {
 		c.violate("the Service of a box leads to its pods", "box %s: %d of %d pods", box.Name, reached, desired)
 	}
 	for _, object := range c.world.kubernetes.Objects("/deployments/" + box.Namespace + "/") {

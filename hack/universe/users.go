@@ -14,6 +14,7 @@ import (
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
+	typedgatewayv1 "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned/typed/apis/v1"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	typedmodelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned/typed/model/v1"
@@ -24,6 +25,7 @@ type users struct {
 	boxes        typedmodelv1.ModelBoxInterface
 	stacks       typedmodelv1.ModelStackInterface
 	podDebuggers typedmodelv1.PodDebuggerInterface
+	routes       typedgatewayv1.HTTPRouteInterface
 	cluster      kubernetes.Interface
 	world        *world
 }
@@ -106,7 +108,7 @@ func (u *users) deleteChildren(ctx context.Context, name string) error {
 	options := metav1.DeleteOptions{PropagationPolicy: &background}
 	for _, remove := range []func(context.Context, string, metav1.DeleteOptions) error{
 		u.cluster.AppsV1().Deployments(namespace).Delete, u.cluster.AppsV1().StatefulSets(namespace).Delete, u.cluster.CoreV1().Services(namespace).Delete,
-		u.cluster.PolicyV1().PodDisruptionBudgets(namespace).Delete,
+		u.cluster.PolicyV1().PodDisruptionBudgets(namespace).Delete, u.routes.Delete,
 	} {
 		// Not all of them exist.
 		_ = remove(ctx, name, options)
@@ -141,6 +143,8 @@ func (u *users) editChildren(ctx context.Context, name string) error {
 		_, err := u.cluster.CoreV1().Services(namespace).Patch(ctx, name, kind, data, options)
 		return err
 	}, `{"spec":{"sessionAffinity":"ClientIP"}}`)
+	// Custom resources have no strategic merge patch.
+	_, _ = u.routes.Patch(ctx, name, types.MergePatchType, []byte(`{"spec":{"hostnames":["other.example.com"]}}`), metav1.PatchOptions{FieldManager: "kubectl-edit"})
 	return nil
 }
 

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/cluster"
@@ -85,6 +86,7 @@ type world struct {
 	random  *rand.Rand
 	network *transport.Network
 	nodes   *cluster.Nodes
+	gateway *cluster.Gateway
 	load    *cluster.Load
 	users   *users
 
@@ -144,11 +146,17 @@ func newWorld(ctx context.Context, servers *Servers, plan Plan, trace io.Writer)
 	if err != nil {
 		return nil, err
 	}
+	gatewayClient, err := gatewayclient.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	w.gateway = &cluster.Gateway{Client: gatewayClient, Store: servers.kubernetes}
 	w.nodes = &cluster.Nodes{Client: kubernetesClient, Store: servers.kubernetes, Names: []string{"node-1", "node-2"}}
 	w.load = &cluster.Load{Store: servers.kubernetes}
 	w.users = &users{
 		boxes: modelClient.ModelV1().ModelBoxes(namespace), stacks: modelClient.ModelV1().ModelStacks(namespace),
-		podDebuggers: modelClient.ModelV1().PodDebuggers(namespace), cluster: kubernetesClient, world: w,
+		podDebuggers: modelClient.ModelV1().PodDebuggers(namespace), routes: gatewayClient.GatewayV1().HTTPRoutes(namespace),
+		cluster: kubernetesClient, world: w,
 	}
 	return w, w.nodes.Create(ctx)
 }

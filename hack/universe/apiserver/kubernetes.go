@@ -5,6 +5,7 @@ package apiserver
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -24,6 +25,8 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
+	"k8s.io/kube-openapi/pkg/common"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install" // The kinds of the groups are in legacyscheme.
 	_ "k8s.io/kubernetes/pkg/apis/autoscaling/install"
@@ -53,6 +56,7 @@ import (
 	eventsrest "k8s.io/kubernetes/pkg/registry/events/rest"
 	networkingrest "k8s.io/kubernetes/pkg/registry/networking/rest"
 	policyrest "k8s.io/kubernetes/pkg/registry/policy/rest"
+	gatewayopenapi "sigs.k8s.io/gateway-api/pkg/generated/openapi"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/store"
 )
@@ -73,7 +77,7 @@ type provider interface {
 
 // NewKubernetes returns the handler of the requests for the kinds of Kubernetes, whose objects are in the store.
 func NewKubernetes(s *store.Store, addresses *ServiceAddresses, quota *Quota) (http.Handler, error) {
-	config := newConfig(legacyscheme.Scheme, legacyscheme.Codecs, openapi.GetOpenAPIDefinitions)
+	config := newConfig(legacyscheme.Codecs, kubernetesDefinitions, legacyscheme.Scheme, gatewayScheme)
 	config.AdmissionControl = quota
 	resources := serverstorage.NewResourceConfig()
 	resources.EnableVersions(kubernetesVersions...)
@@ -108,10 +112,22 @@ func NewKubernetes(s *store.Store, addresses *ServiceAddresses, quota *Quota) (h
 		}
 		groups = append(groups, &group)
 	}
+	gateway, err := newGatewayGroup(s)
+	if err != nil {
+		return nil, err
+	}
+	groups = append(groups, gateway)
 	if err := server.InstallAPIGroups(groups...); err != nil {
 		return nil, fmt.Errorf("installing the API groups: %w", err)
 	}
 	return server.Handler, nil
+}
+
+// kubernetesDefinitions returns the OpenAPI definitions of all kinds.
+func kubernetesDefinitions(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
+	definitions := gatewayopenapi.GetOpenAPIDefinitions(func(name string) spec.Ref { return ref(definitionName(name)) })
+	maps.Copy(definitions, openapi.GetOpenAPIDefinitions(ref))
+	return definitions
 }
 
 // newCoreStorage returns the storage of the resources of the core group that boxes and the controllers of their children use.

@@ -19,7 +19,7 @@ const storageMediaType = "application/vnd.kubernetes.protobuf"
 // NewModelBox returns the handler of the requests for model.github.com, whose objects are in the store.
 func NewModelBox(s *store.Store, extra modelapiserver.ExtraConfig) (http.Handler, error) {
 	config := &modelapiserver.Config{
-		GenericConfig: newConfig(modelapiserver.Scheme, modelapiserver.Codecs, openapi.GetOpenAPIDefinitions),
+		GenericConfig: newConfig(modelapiserver.Codecs, openapi.GetOpenAPIDefinitions, modelapiserver.Scheme),
 		ExtraConfig:   extra,
 	}
 	backend := storagebackend.NewDefaultConfig(modelapiserver.DefaultEtcdPathPrefix, nil)
