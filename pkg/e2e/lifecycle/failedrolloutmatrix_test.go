@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/kubectl/pkg/util/podutils"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -36,8 +37,10 @@ func isHeld(pod *corev1.Pod) bool { return len(pod.Spec.SchedulingGates) > 0 }
 // rolloutFailure is a way for a rollout to fail.
 type rolloutFailure struct {
 	name string
-	// container is the state of the container of a new pod. Nil leaves the pod as it is.
+	// container is the state of the container of the first new pod. Nil leaves the pod as it is.
 	container *corev1.ContainerStatus
+	// isReadyFirst says that the first new pod is ready until the rollout has created the next one.
+	isReadyFirst bool
 	// refusesPods says that the cluster refuses new pods.
 	refusesPods bool
 	deadline    int32
@@ -48,19 +51,19 @@ func waiting(reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 }
 
+var crashed = &corev1.ContainerStatus{
+	State:                waiting("CrashLoopBackOff", "back-off 10s restarting failed container"),
+	LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 3}},
+	RestartCount:         1,
+}
+
 var rolloutFailures = []rolloutFailure{
 	{
 		name: "bad image", deadline: 600, reason: "ImagePullBackOff",
 		container: &corev1.ContainerStatus{State: waiting("ImagePullBackOff", `Back-off pulling image "nginx:1.8"`)},
 	},
-	{
-		name: "crash at start", deadline: 600, reason: "CrashLoopBackOff",
-		container: &corev1.ContainerStatus{
-			State:                waiting("CrashLoopBackOff", "back-off 10s restarting failed container"),
-			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 3}},
-			RestartCount:         1,
-		},
-	},
+	{name: "crash at start", deadline: 600, reason: "CrashLoopBackOff", container: crashed},
+	{name: "crash after a minute", deadline: 600, reason: "CrashLoopBackOff", container: crashed, isReadyFirst: true},
 	{name: "never ready", deadline: 5, reason: modelv1.ReasonProgressDeadlineExceeded},
 	{
 		name: "missing Secret", deadline: 600, reason: "CreateContainerConfigError",
@@ -80,7 +83,7 @@ var rolloutPhases = []struct {
 }
 
 // TestFailedRollouts lets the rollouts of each kind of workload fail in each way, with each reaction of the server, and expects the other
-// pods to serve, and no more than one new pod. Then a change of the box ends the failed rollout. Without MODELBOX_E2E_PAIRS it tries every
+// pods to serve, and no further new pods. Then a change of the box ends the failed rollout. Without MODELBOX_E2E_PAIRS it tries every
 // pair of a workload, a failure and a reaction, and with it all three together. A rollout that is not rolled back is tried again first.
 func TestFailedRollouts(t *testing.T) {
 	t.Parallel()
@@ -117,9 +120,12 @@ func failRollout(n *framework.Namespace, workload modelv1.Workload, failure *rol
 	if workload != modelv1.WorkloadDeployment && (failure.refusesPods || policy != modelv1.RolloutFailureRollback) {
 		serving--
 	}
+	if failure.isReadyFirst && policy != modelv1.RolloutFailureRollback {
+		serving-- // The first new pod had replaced another one.
+	}
 	started := sets.New[types.UID]()
 	box := n.AwaitBox("web", "has failed as its spec says", func(box *modelv1.ModelBox) error {
-		if err := failNewPods(n, failure.container, started); err != nil {
+		if err := failure.failNewPods(n, started); err != nil {
 			return err
 		}
 		if rollout := box.Status.Rollout; rollout == nil || rollout.Phase != phase {
@@ -135,13 +141,16 @@ func failRollout(n *framework.Namespace, workload modelv1.Workload, failure *rol
 	framework.ExpectEqual(t, "image of the box", framework.NewImage, box.Spec.Image)
 	framework.ExpectEqual(t, "generation of the stable revision", first.Generation, box.Status.Rollout.Stable.Generation)
 	wantStarted := 1
-	if failure.refusesPods {
+	switch {
+	case failure.refusesPods:
 		wantStarted = 0
+	case failure.isReadyFirst:
+		wantStarted = 2
 	}
 	framework.ExpectEqual(t, "new pods that were created", wantStarted, started.Len())
 
 	if failure.container != nil && policy != modelv1.RolloutFailureRollback {
-		expectRetryReplacesPod(n, started)
+		expectRetryDeletesPod(n, started)
 	}
 	if failure.refusesPods {
 		if err := n.ControlPlane.KubeClient.CoreV1().ResourceQuotas(n.Name).Delete(n.Ctx, "none", metav1.DeleteOptions{}); err != nil {
@@ -157,11 +166,11 @@ func failRollout(n *framework.Namespace, workload modelv1.Workload, failure *rol
 	framework.ExpectEqual(t, "available pods in the end", all, box.Status.AvailableReplicas)
 }
 
-// expectRetryReplacesPod tries the rollout again, which has failed with these pods, until the pod that has failed is replaced: not if it
-// was created in the second of the retry.
-func expectRetryReplacesPod(n *framework.Namespace, failed sets.Set[types.UID]) {
+// expectRetryDeletesPod tries the rollout again until the pod that has failed is deleted. A retry leaves a pod that was created in the
+// same second.
+func expectRetryDeletesPod(n *framework.Namespace, started sets.Set[types.UID]) {
 	n.T.Helper()
-	n.Eventually("a retry replaces the pod that has failed", func() error {
+	n.Eventually("a retry deletes the pod that has failed", func() error {
 		if _, err := n.Boxes.CreateRetry(n.Ctx, "web", &modelv1.ModelBoxRetry{}, metav1.CreateOptions{}); err != nil && !apierrors.IsConflict(err) {
 			return err
 		}
@@ -170,36 +179,52 @@ func expectRetryReplacesPod(n *framework.Namespace, failed sets.Set[types.UID]) 
 			return err
 		}
 		for i := range pods {
-			if isHeld(&pods[i]) && !failed.Has(pods[i].UID) {
-				return nil
+			if started.Has(pods[i].UID) && len(pods[i].Status.ContainerStatuses) > 0 {
+				return fmt.Errorf("pod %s is still there", pods[i].Name)
 			}
 		}
-		return errors.New("there is no new pod")
+		return nil
 	})
 }
 
-// failNewPods gives the containers of held pods that state, and adds the pods to those that were seen.
-func failNewPods(n *framework.Namespace, status *corev1.ContainerStatus, seen sets.Set[types.UID]) error {
+// failNewPods gives the container of the first held pod the states of the failure, and adds the held pods to those that were seen.
+func (f *rolloutFailure) failNewPods(n *framework.Namespace, seen sets.Set[types.UID]) error {
 	pods, err := n.LivePods("web")
 	if err != nil {
 		return err
 	}
+	pods = slices.DeleteFunc(pods, func(pod corev1.Pod) bool { return !isHeld(&pod) })
+	for i := range pods {
+		seen.Insert(pods[i].UID)
+	}
+	if f.container == nil {
+		return nil
+	}
 	for i := range pods {
 		pod := &pods[i]
-		if !isHeld(pod) {
-			continue
+		switch hasStarted := len(pod.Status.ContainerStatuses) > 0; {
+		case f.isReadyFirst && !hasStarted && seen.Len() == 1:
+			err = setReady(n, pod)
+		case f.isReadyFirst && seen.Len() > 1 && podutils.IsPodReady(pod), !f.isReadyFirst && !hasStarted:
+			container := *f.container
+			container.Name, container.Image = "web", framework.NewImage
+			err = failPod(n, pod, container)
 		}
-		seen.Insert(pod.UID)
-		if status == nil || len(pod.Status.ContainerStatuses) > 0 {
-			continue
-		}
-		container := *status
-		container.Name, container.Image = "web", framework.NewImage
-		if err := failPod(n, pod, container); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// setReady reports that the container of a held pod runs and is ready.
+func setReady(n *framework.Namespace, pod *corev1.Pod) error {
+	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}
+	pod.Status.Phase = corev1.PodRunning
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "web", Image: framework.NewImage, Ready: true, State: running}}
+	pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()})
+	_, err := n.Pods.UpdateStatus(n.Ctx, pod, metav1.UpdateOptions{})
+	return err
 }
 
 // TestStatefulSetLeavesFailedRollout reverts the change of a StatefulSet whose first new pod never runs. The StatefulSet of a box
