@@ -9,8 +9,11 @@ import (
 	"strings"
 	"time"
 
+	api "k8s.io/kubernetes/pkg/apis/core"
+
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/store"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/transport"
+	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
 
 // address is where a client writes.
@@ -37,6 +40,9 @@ const cacheLag = time.Minute
 func (c *checks) end(request *transport.Request, outcome transport.Outcome) {
 	isController := c.isController()
 	c.writer = ""
+	if outcome == transport.Unanswered && request.Method == http.MethodDelete {
+		c.waiveDeletedPods()
+	}
 	if !isController || !request.IsWrite() || strings.Contains(request.URI, "/leases") || outcome == transport.Refused {
 		return
 	}
@@ -51,6 +57,16 @@ func (c *checks) end(request *transport.Request, outcome transport.Outcome) {
 		c.world.stats.WritesWithoutEffect++
 		if isKnown && time.Since(last.at) < cacheLag && bytes.Equal(last.body, request.Body) && c.lastChanges[last.change.Key] == last.change.Revision {
 			c.violate("no write is repeated", "%s", request)
+		}
+	}
+}
+
+// waiveDeletedPods drops the capacity of boxes whose pods were deleted without an answer. The ReplicaSet controller then deletes another pod,
+// if its cache still has the deleted one.
+func (c *checks) waiveDeletedPods() {
+	for _, change := range c.written {
+		if pod, isPod := change.Before.(*api.Pod); isPod {
+			c.waiveCapacity(pod.Labels[modelv1.SelectorLabel])
 		}
 	}
 }
