@@ -78,12 +78,11 @@ func (c *checks) checkStatus(box *model.ModelBox) {
 	}
 }
 
-// hasWaitingPod returns whether a pod with the label of the box has an image that does not run, and has not ended. It may be a pod of an
-// orphaned workload.
+// hasWaitingPod returns whether a pod of the box waits for an image that does not run.
 func (c *checks) hasWaitingPod(box *model.ModelBox) bool {
 	return slices.ContainsFunc(c.world.kubernetes.Objects("/pods/"+box.Namespace+"/"), func(object runtime.Object) bool {
 		pod := object.(*api.Pod)
-		return pod.Labels[modelv1.SelectorLabel] == box.Name && pod.Status.Phase != api.PodFailed && !cluster.Runs(pod.Spec.Containers[0].Image)
+		return pod.Labels[modelv1.SelectorLabel] == box.Name && pod.Status.Phase == api.PodPending && !cluster.Runs(pod.Spec.Containers[0].Image)
 	})
 }
 

@@ -108,9 +108,9 @@ func TestConditionsOfAJob(t *testing.T) {
 // A pod whose attempt ends is not reported: the Job tries again, or has failed. A pod that does not start is.
 func TestFailingPodsOfAJob(t *testing.T) {
 	for _, row := range []struct{ name, want string }{{"web-a", modelv1.ReasonProgressing}, {"web-b", "ImagePullBackOff"}} {
-		pods := []*corev1.Pod{newPod("web-a", func(pod *corev1.Pod) { pod.Status.ContainerStatuses = failedPod.Status.ContainerStatuses })}
+		pods := []*corev1.Pod{newPod("web-a", ofJob("web"), func(pod *corev1.Pod) { pod.Status.ContainerStatuses = failedPod.Status.ContainerStatuses })}
 		if row.name == "web-b" {
-			pods = append(pods, newPod("web-b", waiting("web", "ImagePullBackOff", "not found")))
+			pods = append(pods, newPod("web-b", ofJob("web"), waiting("web", "ImagePullBackOff", "not found")))
 		}
 		got := status.ConditionsOf(fixture.WebBox(t, asJob), &status.Observation{Workload: kinds.AsWorkload(newJob("web")), Pods: pods})
 		check(t, "Ready with pod "+row.name, "False "+row.want, summarize(got).ready)
@@ -151,7 +151,7 @@ func TestConditionsOfACronJob(t *testing.T) {
 		{"it keeps no Job that has failed", []func(*batchv1.CronJob){scheduled}, nil, nil, failed,
 			"the run of 2026-01-02T02:30:00Z has not succeeded, and its Job is gone"},
 		{"a pod of the next run does not start", []func(*batchv1.CronJob){scheduled}, []*batchv1.Job{succeeded},
-			[]*corev1.Pod{newPod("web-b", waiting("web", "ImagePullBackOff", "not found"))},
+			[]*corev1.Pod{newPod("web-b", ofJob("web-2"), waiting("web", "ImagePullBackOff", "not found"))},
 			healthy.with(conditions{ready: "False ImagePullBackOff"}), "pod web-b, container web: not found"},
 		{"another client has suspended it", []func(*batchv1.CronJob){func(c *batchv1.CronJob) {
 			c.Spec.Suspend = ptr.To(true)

@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -225,6 +226,11 @@ func newPod(name string, changes ...func(*corev1.Pod)) *corev1.Pod {
 		change(pod)
 	}
 	return pod
+}
+
+// ofJob makes it a pod of the Job.
+func ofJob(name string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { pod.Labels[batchv1.JobNameLabel] = name }
 }
 
 // waiting adds a container that waits for the reason.

@@ -105,7 +105,7 @@ func TestContainersOfAJobThatHaveEnded(t *testing.T) {
 		{"a failure after failures", 3, 3, "pod web-1, container app: ended with exit code 3"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			pod := newPod("web-1", func(pod *corev1.Pod) {
+			pod := newPod("web-1", ofJob("web"), func(pod *corev1.Pod) {
 				pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", RestartCount: row.restarts,
 					State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: row.exitCode, Reason: "Error"}}}}
 			})
@@ -115,6 +115,18 @@ func TestContainersOfAJobThatHaveEnded(t *testing.T) {
 			}
 			check(t, "failure", row.want, got)
 		})
+	}
+}
+
+func TestPodsOfAnOrphanedWorkloadAreNotOfAJob(t *testing.T) {
+	box := fixture.WebBox(t, func(box *modelv1.ModelBox) { box.Spec.Workload = modelv1.WorkloadCronJob })
+	pod := newPod("web-0", waiting("app", "ImagePullBackOff", "Back-off pulling image"))
+	if worst := status.FindPodFailures(box, &status.Observation{Pods: []*corev1.Pod{pod}}).Worst; worst != nil {
+		t.Errorf("a pod without a Job is a failure of the box: %s", worst.Message)
+	}
+	ofJob("web-29735040")(pod)
+	if worst := status.FindPodFailures(box, &status.Observation{Pods: []*corev1.Pod{pod}}).Worst; worst == nil {
+		t.Error("a pod of a Job is no failure of the box")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -114,6 +115,7 @@ func FindPodFailures(box *modelv1.ModelBox, observed *Observation) *podFailures 
 	}
 	for _, pod := range observed.Pods {
 		switch {
+		case f.runsToCompletion && pod.Labels[batchv1.JobNameLabel] == "": // of an orphaned workload with the name of the box
 		case !isReplaced(box, observed.Workload, pod):
 			f.visitPod(pod)
 		case !kinds.IsReady(pod): // because of what the box said before
