@@ -79,7 +79,7 @@ func statusOf(err error) metav1.Status {
 	if all := utilerrors.Aggregate(nil); errors.As(err, &all) {
 		err = all.Errors()[0]
 	}
-	if response := apierrors.APIStatus(nil); errors.As(err, &response) {
+	if response := apierrors.APIStatus(nil); errors.As(err, &response) && response.Status().Code != 0 {
 		return response.Status()
 	}
 	return metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonInternalError, Code: http.StatusInternalServerError, Message: err.Error()}
