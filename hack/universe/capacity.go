@@ -84,8 +84,11 @@ func (c *checks) checkCapacity(ready map[string]int) {
 // most its share of the required pods.
 func (c *checks) checkRoute(box *model.ModelBox, pods []*api.Pod, required int) string {
 	route, _ := c.world.kubernetes.Object(apiserver.HTTPRoutePrefix + box.Namespace + "/" + box.Name).(*gatewayv1.HTTPRoute)
-	if _, hasService := c.reached(box, box.Name, pods); route == nil || !metav1.IsControlledBy(route, box) || !hasService {
-		return "" // Without the Service, the stable pods have no port.
+	if route == nil || !metav1.IsControlledBy(route, box) {
+		return ""
+	}
+	if _, hasService := c.reached(box, box.Name, pods); !hasService {
+		return "" // The stable pods have no port.
 	}
 	for _, rule := range route.Spec.Rules {
 		total := 0

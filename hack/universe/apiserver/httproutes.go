@@ -72,13 +72,7 @@ type gatewayOptions struct{ store *store.Store }
 // GetRESTOptions implements generic.RESTOptionsGetter.
 func (o gatewayOptions) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
 	backend := storagebackend.NewDefaultConfig("/registry", gatewayCodecs.LegacyCodec(schema.GroupVersion(gatewayv1.GroupVersion)))
-	return generic.RESTOptions{
-		StorageConfig:           backend.ForResource(resource),
-		Decorator:               o.store.Decorator(),
-		EnableGarbageCollection: true,
-		DeleteCollectionWorkers: 1,
-		ResourcePrefix:          resource.Resource,
-	}, nil
+	return optionsOf(o.store, backend.ForResource(resource), resource.Resource), nil
 }
 
 // httpRouteStrategy is the logic of custom resources with a status.

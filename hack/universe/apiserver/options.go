@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/generic"
 	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	"k8s.io/apiserver/pkg/storage/storagebackend"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/store"
 )
@@ -28,11 +29,16 @@ func (o restOptions) GetRESTOptions(resource schema.GroupResource, example runti
 	if err != nil {
 		return generic.RESTOptions{}, fmt.Errorf("configuring the storage of %s: %w", resource, err)
 	}
+	return optionsOf(o.store, config, o.factory.ResourcePrefix(resource)), nil
+}
+
+// optionsOf returns the options of a registry whose objects are in the store, below the prefix.
+func optionsOf(s *store.Store, config *storagebackend.ConfigForResource, prefix string) generic.RESTOptions {
 	return generic.RESTOptions{
 		StorageConfig:           config,
-		Decorator:               o.store.Decorator(),
+		Decorator:               s.Decorator(),
 		EnableGarbageCollection: true,
 		DeleteCollectionWorkers: 1,
-		ResourcePrefix:          o.factory.ResourcePrefix(resource),
-	}, nil
+		ResourcePrefix:          prefix,
+	}
 }
