@@ -222,7 +222,7 @@ export function BoxView({ name, section = '' }: { name: string; section?: string
         ))}
       </nav>
       {section === '' && <Overview box={box} />}
-      {section === 'logs' && <LogsSection box={box} />}
+      {section === 'logs' && <LogsSection key={name} box={box} />}
       {section === 'history' && <HistorySection box={box} onAsk={ask} />}
       {section === 'drift' && <DriftSection box={box} />}
       {section === 'yaml' && <YAMLSection box={box} />}

@@ -44,17 +44,24 @@ export async function request<T>(method: string, path: string, options: RequestO
     if (options.signal?.aborted) throw error
     throw new APIError(0, 'kubectl modelbox dashboard does not answer')
   }
-  let object: unknown
-  try {
-    object = JSON.parse(text)
-  } catch {
-    object = undefined
-  }
-  if (!response.ok || object === undefined) {
-    const message = (object as { message?: string } | undefined)?.message
-    throw new APIError(response.status, message || text.trim() || response.statusText)
-  }
+  const object = parseObject(text)
+  if (!response.ok || object === undefined) throw failureOf(response, text)
   return { object: object as T, warnings: parseWarnings(response.headers.get('Warning')) }
+}
+
+// parseObject returns undefined for a text that is not JSON.
+function parseObject(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+// failureOf returns the failure in a response with the text.
+export function failureOf(response: Response, text: string): APIError {
+  const message = (parseObject(text) as { message?: string } | undefined)?.message
+  return new APIError(response.status, message || text.trim() || response.statusText)
 }
 
 // parseWarnings returns the texts of Warning headers, which a browser joins.

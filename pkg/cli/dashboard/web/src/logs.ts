@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-import { APIError, parseWarnings } from './api'
+import { APIError, failureOf, parseWarnings } from './api'
 
 // LogLine is a line of the log of a container.
 export interface LogLine {
@@ -24,7 +24,7 @@ function parseLine(line: string): LogLine {
 export async function followLogs(path: string, signal: AbortSignal, onLines: (lines: LogLine[], warnings: string[]) => void): Promise<void> {
   try {
     const response = await fetch(path, { signal })
-    if (!response.ok || !response.body) throw await refusal(response)
+    if (!response.ok || !response.body) throw failureOf(response, await response.text())
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
     const warnings = parseWarnings(response.headers.get('Warning'))
     let rest = ''
@@ -39,14 +39,5 @@ export async function followLogs(path: string, signal: AbortSignal, onLines: (li
   } catch (error) {
     if (signal.aborted || error instanceof APIError) throw error
     throw new APIError(0, 'the connection was lost')
-  }
-}
-
-async function refusal(response: Response): Promise<APIError> {
-  const text = await response.text()
-  try {
-    return new APIError(response.status, (JSON.parse(text) as { message: string }).message)
-  } catch {
-    return new APIError(response.status, text.trim() || response.statusText)
   }
 }
