@@ -31,6 +31,13 @@ const (
 // managedSelector selects the objects that the controllers of this server create.
 const managedSelector = render.ManagedByLabel + "=" + render.ManagedBy
 
+// boxSelectors select the children of boxes, each child once. Another client may have changed one of the two labels while no controller
+// restored it.
+var boxSelectors = []string{
+	managedSelector,
+	modelv1.SelectorLabel + "," + render.ManagedByLabel + "!=" + render.ManagedBy,
+}
+
 var (
 	services       = childkinds.Service.GroupVersionResource()
 	endpointSlices = discoveryv1.SchemeGroupVersion.WithResource("endpointslices")
@@ -97,8 +104,10 @@ func (k *kind) recordOn(c child) (metav1.Object, error) {
 // have no record.
 func eachWorkload(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error {
 	for _, resource := range resourcesFor(childkinds.RecordsBox) {
-		if err := eachChild(ctx, cluster, resource, managedSelector+",!"+modelv1.CandidateLabel+",!"+modelv1.JobTypeLabel, owners, visit); err != nil {
-			return err
+		for _, selector := range boxSelectors {
+			if err := eachChild(ctx, cluster, resource, selector+",!"+modelv1.CandidateLabel+",!"+modelv1.JobTypeLabel, owners, visit); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -106,7 +115,12 @@ func eachWorkload(ctx context.Context, cluster *cluster, owners *kind, visit fun
 
 // eachChildOfBox calls visit for every child of a resource that a box controls.
 func eachChildOfBox(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, visit func(child) error) error {
-	return eachChild(ctx, cluster, resource, managedSelector, boxKind, visit)
+	for _, selector := range boxSelectors {
+		if err := eachChild(ctx, cluster, resource, selector, boxKind, visit); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eachChildOfStack calls visit for every child of a resource that a stack controls.

@@ -66,12 +66,13 @@ func eachDefinition(ctx context.Context, cluster *cluster, owners *kind, visit f
 	if err != nil || !isServed {
 		return err
 	}
-	return eachChild(ctx, cluster, networkattachment.Resource, managedSelector, owners, visit)
+	// The only label of its own may have been changed, and there are few of them.
+	return eachChild(ctx, cluster, networkattachment.Resource, "", owners, visit)
 }
 
 // servesDefinitions returns whether the cluster serves NetworkAttachmentDefinitions.
 func servesDefinitions(ctx context.Context, cluster *cluster) (bool, error) {
-	_, err := cluster.metadata.Resource(networkattachment.Resource).Namespace(cluster.namespace).List(ctx, metav1.ListOptions{LabelSelector: managedSelector, Limit: 1})
+	_, err := cluster.metadata.Resource(networkattachment.Resource).Namespace(cluster.namespace).List(ctx, metav1.ListOptions{Limit: 1})
 	switch {
 	case apierrors.IsNotFound(err):
 		return false, nil

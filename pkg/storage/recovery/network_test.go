@@ -121,7 +121,7 @@ func (f *fixture) storedNetworks() map[string]model.Network {
 func TestNetworksAreRecovered(t *testing.T) {
 	lan := network("lan", "lan-uid", atNetworkGeneration(4))
 	f := newFixture(t,
-		definitionOf(t, lan),
+		definitionOf(t, lan, func(definition *metav1.PartialObjectMetadata) { definition.Labels[render.ManagedByLabel] = "another" }),
 		deploymentOf(t, box("web", "web-uid", func(box *modelv1.ModelBox) { box.Spec.Networks = []string{"lan"} })),
 		definitionOf(t, network("orphaned", "orphaned-uid"), func(definition *metav1.PartialObjectMetadata) { definition.OwnerReferences = nil }),
 		definitionOf(t, network("ending", "ending-uid"), func(definition *metav1.PartialObjectMetadata) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
 )
 
 func runBy(workload modelv1.Workload) func(*modelv1.ModelBox) {
@@ -28,6 +29,13 @@ func TestBoxesAreRecoveredFromWorkloadsOfEachKind(t *testing.T) {
 				t.Errorf("the restored box differs: %v", web)
 			}
 			f.serve(Current)
+		})
+		t.Run(string(kind)+" whose label was changed", func(t *testing.T) {
+			f := newFixture(t, workloadOf(t, box("web", "1", runBy(kind)), string(kind), func(workload *metav1.PartialObjectMetadata) {
+				workload.Labels = map[string]string{render.ManagedByLabel: "another", modelv1.SelectorLabel: "web"}
+			}))
+			f.serve(Empty)
+			expectNames(t, f.stored(), "web")
 		})
 		t.Run(string(kind)+" whose box is lost", func(t *testing.T) {
 			f := newFixture(t, childOf(box("web", "1"), apiVersionOf(string(kind)), string(kind)))
