@@ -156,7 +156,6 @@ func newStorageConfig(o *options.Options, identity string, cluster *rest.Config,
 		Fail:             fail,
 		Recovery: recovery.Config{
 			Policy:        o.StoreRecovery.Policy,
-			Transport:     o.Recommended.Etcd.StorageConfig.Transport,
 			IsExclusive:   o.Storage.DataDir != "",
 			Holder:        identity,
 			ObservePeriod: max(o.Controllers.LeaderElection.RetryPeriod.Duration, minObservePeriod),

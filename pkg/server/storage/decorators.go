@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -18,6 +19,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/compression"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/etcdclient"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/nospace"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/sizelimit"
@@ -43,6 +45,7 @@ func (c Config) ApplyTo(etcd *genericoptions.EtcdOptions, config *genericapiserv
 	if err := etcd.ApplyWithStorageFactoryTo(factory, config); err != nil {
 		return nil, fmt.Errorf("applying the storage options: %w", err)
 	}
+	c.Recovery.NewClient = func() (*clientv3.Client, error) { return etcdclient.New(storageConfig.Transport) }
 	var runner *recovery.Runner
 	var err error
 	config.RESTOptionsGetter, runner, err = c.decorate(config.RESTOptionsGetter)
@@ -106,15 +109,21 @@ func infallible(decorate func(generic.RESTOptionsGetter) generic.RESTOptionsGett
 func (d *decoration) withRecovery(getter generic.RESTOptionsGetter) (generic.RESTOptionsGetter, error) {
 	config := d.Recovery
 	config.Corrupt = d.corrupt
-	var err error
-	if config.Boxes, err = getter.GetRESTOptions(model.Resource("modelboxes"), &model.ModelBox{}); err != nil {
-		return nil, fmt.Errorf("finding the storage of boxes: %w", err)
-	}
-	if config.Stacks, err = getter.GetRESTOptions(model.Resource("modelstacks"), &model.ModelStack{}); err != nil {
-		return nil, fmt.Errorf("finding the storage of stacks: %w", err)
-	}
-	if config.Networks, err = getter.GetRESTOptions(model.Resource("networks"), &model.Network{}); err != nil {
-		return nil, fmt.Errorf("finding the storage of networks: %w", err)
+	for _, resource := range []struct {
+		name    string
+		example runtime.Object
+		options *generic.RESTOptions
+	}{
+		{"modelboxes", &model.ModelBox{}, &config.Boxes},
+		{"modelstacks", &model.ModelStack{}, &config.Stacks},
+		{"networks", &model.Network{}, &config.Networks},
+	} {
+		options, err := getter.GetRESTOptions(model.Resource(resource.name), resource.example)
+		if err != nil {
+			return nil, fmt.Errorf("finding the storage of %s: %w", resource.name, err)
+		}
+		options.Decorator = generic.UndecoratedStorage
+		*resource.options = options
 	}
 	d.runner = recovery.NewRunner(config, d.Fail)
 	if d.EnableWatchCache {

@@ -34,6 +34,7 @@ import (
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/embeddedetcd"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/etcdclient"
 )
 
 const testNamespace = "shop"
@@ -87,6 +88,7 @@ func newFixtureIn(t *testing.T, transport storagebackend.TransportConfig, prefix
 	optionsOf := func(resource string, example runtime.Object) generic.RESTOptions {
 		options, err := corrupt.WithIsolation(generic.RESTOptions{
 			StorageConfig:  storageConfig.ForResource(model.Resource(resource)),
+			Decorator:      generic.UndecoratedStorage,
 			ResourcePrefix: "model.github.com/" + resource,
 		}).GetRESTOptions(model.Resource(resource), example)
 		if err != nil {
@@ -94,10 +96,12 @@ func newFixtureIn(t *testing.T, transport storagebackend.TransportConfig, prefix
 		}
 		return options
 	}
-	store, err := Open(transport, prefix)
+	newClient := func() (*clientv3.Client, error) { return etcdclient.New(transport) }
+	client, err := newClient()
 	if err != nil {
 		t.Fatal(err)
 	}
+	store := newStore(client, prefix)
 	t.Cleanup(func() { _ = store.Close() })
 
 	// The records of stacks are in the data of ControllerRevisions, not in metadata.
@@ -116,7 +120,7 @@ func newFixtureIn(t *testing.T, transport storagebackend.TransportConfig, prefix
 	f := &fixture{t: t, store: store, cluster: fake.NewClientset(revisions...)}
 	f.config = Config{
 		Policy:         Recover,
-		Transport:      transport,
+		NewClient:      newClient,
 		Boxes:          optionsOf("modelboxes", &model.ModelBox{}),
 		Stacks:         optionsOf("modelstacks", &model.ModelStack{}),
 		Networks:       optionsOf("networks", &model.Network{}),

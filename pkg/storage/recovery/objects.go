@@ -72,8 +72,8 @@ type objects struct {
 // openObjects returns the objects of a kind. The caller must close them.
 func openObjects(kind *kind, store *Store, options generic.RESTOptions) (*objects, error) {
 	prefix := path.Join("/", options.ResourcePrefix)
-	raw, destroy, err := generic.NewRawStorage(options.StorageConfig,
-		func() runtime.Object { return kind.newObject() }, kind.newList, prefix)
+	raw, destroy, err := options.Decorator(options.StorageConfig, prefix, nil,
+		func() runtime.Object { return kind.newObject() }, kind.newList, nil, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("opening the storage of %s: %w", kind.plural, err)
 	}

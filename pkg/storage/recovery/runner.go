@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/registry/generic"
-	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/klog/v2"
@@ -44,12 +44,12 @@ const (
 // Config is the configuration of a Runner.
 type Config struct {
 	Policy Policy
-	// Transport has the endpoints and credentials of the store. Boxes, Stacks and Networks are the storage options of the
-	// resources.
-	Transport storagebackend.TransportConfig
-	Boxes     generic.RESTOptions
-	Stacks    generic.RESTOptions
-	Networks  generic.RESTOptions
+	// NewClient returns a client of the store, which Run closes.
+	NewClient func() (*clientv3.Client, error)
+	// Boxes, Stacks and Networks are the storage options of the resources. Their decorators return the storage without a cache.
+	Boxes    generic.RESTOptions
+	Stacks   generic.RESTOptions
+	Networks generic.RESTOptions
 	// Corrupt tracks the objects that cannot be read, and hides them from lists and watches.
 	Corrupt *corruptobject.Tracker
 	// IsExclusive is true if no other process can use the store, as with the embedded etcd.
@@ -128,10 +128,11 @@ func (r *Runner) Verify(lease *coordinationv1.Lease) error { return r.guard.Veri
 // Run checks and recovers the store until it is ready to serve from. Then it checks that the store stays the same, until ctx is
 // done. It returns an error if it cannot open the store, and nil if ctx is done.
 func (r *Runner) Run(ctx context.Context) error {
-	store, err := Open(r.Transport, r.Boxes.StorageConfig.Prefix)
+	client, err := r.NewClient()
 	if err != nil {
 		return err
 	}
+	store := newStore(client, r.Boxes.StorageConfig.Prefix)
 	defer store.Close()
 	contents, err := openContents(store, &r.Config)
 	if err != nil {

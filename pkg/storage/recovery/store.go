@@ -17,9 +17,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apiserver/pkg/storage/storagebackend"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/etcdclient"
 )
 
 // storeDirectory is the directory of the keys about the store itself. It is below the prefix of all keys and beside the directories
@@ -71,15 +68,7 @@ type Store struct {
 	directory string
 }
 
-// Open returns the store at the endpoints of the transport, with keys below the prefix. The caller must close it.
-func Open(config storagebackend.TransportConfig, prefix string) (*Store, error) {
-	client, err := etcdclient.New(config)
-	if err != nil {
-		return nil, err
-	}
-	return newStore(client, prefix), nil
-}
-
+// newStore returns the store of the client, with keys below the prefix. The caller must close it.
 func newStore(client *clientv3.Client, prefix string) *Store {
 	return &Store{client: client, directory: path.Join("/", prefix, storeDirectory)}
 }
