@@ -20,10 +20,12 @@ type author struct {
 	random *rand.Rand
 	// boxes has the specs that the last actions apply. A box that an action deletes has none.
 	boxes map[string]modelv1.ModelBoxSpec
+	// losesStores is true if actions replace the store of ModelBox.
+	losesStores bool
 }
 
 func newAuthor(random *rand.Rand) *author {
-	return &author{random, map[string]modelv1.ModelBoxSpec{}}
+	return &author{random: random, boxes: map[string]modelv1.ModelBoxSpec{}}
 }
 
 // boxActions write the actions that need the box of the name, each as often as its weight says.
@@ -67,6 +69,9 @@ var wait = Action{Name: "wait"}
 
 // newActions returns a random action, or several that belong together.
 func (a *author) newActions() []Action {
+	if a.losesStores && a.random.IntN(6) == 0 {
+		return a.loseStore()
+	}
 	switch choice := a.random.IntN(100); {
 	case choice < 23:
 		return []Action{wait}
@@ -214,4 +219,23 @@ func (a *author) deleteStack() Action {
 	return Action{"delete stack " + stackName, func(ctx context.Context, u *users) error {
 		return u.stacks.Delete(ctx, stackName, metav1.DeleteOptions{})
 	}}
+}
+
+// loseStore takes a snapshot of the store of ModelBox, restores the last one, or replaces the store by an empty one. The recovery ends
+// before the next action, or is still running.
+func (a *author) loseStore() []Action {
+	actions := []Action{{"lose the store", func(ctx context.Context, u *users) error { return u.world.replaceStore(ctx, nil) }}}
+	switch a.random.IntN(3) {
+	case 0:
+		return []Action{{"take a snapshot", func(_ context.Context, u *users) error {
+			u.world.takeSnapshot()
+			return nil
+		}}}
+	case 1:
+		actions = []Action{{"restore the last snapshot", func(ctx context.Context, u *users) error { return u.world.replaceStore(ctx, u.world.snapshot) }}}
+	}
+	if a.random.IntN(3) > 0 {
+		actions = append(actions, wait)
+	}
+	return actions
 }

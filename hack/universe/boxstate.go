@@ -64,8 +64,12 @@ func (c *checks) autoscaled(box *model.ModelBox) int {
 	return int(autoscaler.Status.DesiredReplicas)
 }
 
-// boxPrefix is the prefix of the keys of boxes.
-const boxPrefix = "/model.github.com/modelboxes/"
+// The prefixes of the keys of all objects of ModelBox, of boxes, and of stacks.
+const (
+	modelBoxPrefix = "/" + model.GroupName + "/"
+	boxPrefix      = modelBoxPrefix + "modelboxes/"
+	stackPrefix    = modelBoxPrefix + "modelstacks/"
+)
 
 // box returns the box of the name, nil if there is none.
 func (c *checks) box(name string) *model.ModelBox {

@@ -32,10 +32,15 @@ func (c *checks) requireCapacity(box *model.ModelBox) {
 		required = &capacity{}
 		c.capacity[box.UID] = required
 	}
-	required.pods = c.desired(box)
-	if box.Spec.Workload != model.Workload(modelv1.WorkloadDeployment) {
-		required.pods--
+	required.pods = c.requiredPods(box)
+}
+
+// requiredPods returns the number of pods of the box that must be ready at any time.
+func (c *checks) requiredPods(box *model.ModelBox) int {
+	if box.Spec.Workload == model.Workload(modelv1.WorkloadDeployment) {
+		return c.desired(box)
 	}
+	return c.desired(box) - 1
 }
 
 // observeCapacity drops the requirement if a user changes the number of pods or deletes the box.

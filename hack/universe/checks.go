@@ -76,6 +76,12 @@ func (c *checks) isController() bool { return strings.HasPrefix(c.writer, server
 func (c *checks) observe(change store.Change) {
 	c.written = append(c.written, change)
 	c.lastChanges[change.Key] = change.Revision
+	if strings.HasPrefix(change.Key, modelBoxPrefix) && !c.world.isServed.Load() {
+		if box, isBox := change.After.(*model.ModelBox); isBox {
+			c.observeRecovered(box)
+		}
+		return
+	}
 	if c.isController() {
 		c.world.stats.WritesOfControllers++
 		if c.isQuiet {

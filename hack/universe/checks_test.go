@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -106,6 +107,12 @@ func TestChecksFindBrokenPromises(t *testing.T) {
 			orphan := metav1.DeletePropagationOrphan
 			w.must(w.users.boxes.Delete(ctx, "a", metav1.DeleteOptions{PropagationPolicy: &orphan}))
 			w.checks.settled(ctx)
+		}},
+		{"no owner of a record is lost with the store", func(ctx context.Context, w *testWorld) {
+			w.must(w.users.applyBox(ctx, "a", modelv1.ModelBoxSpec{Image: "good:1"}))
+			w.createDeployment(ctx, "a")
+			w.modelBox.Restore(nil)
+			w.checks.checkRecovery()
 		}},
 		{"nothing is left of a deleted box", func(ctx context.Context, w *testWorld) {
 			w.createClaim(ctx, "claim", metav1.OwnerReference{APIVersion: modelv1.SchemeGroupVersion.String(), Kind: "ModelBox", Name: "a", UID: "gone"})
@@ -212,6 +219,19 @@ func (w *testWorld) createReadyPod(ctx context.Context, box string) {
 func (w *testWorld) ownedBy(box string) metav1.ObjectMeta {
 	owner := metav1.NewControllerRef(w.checks.box(box), modelv1.SchemeGroupVersion.WithKind("ModelBox"))
 	return metav1.ObjectMeta{Name: box, OwnerReferences: []metav1.OwnerReference{*owner}}
+}
+
+// createDeployment creates the Deployment of the box.
+func (w *testWorld) createDeployment(ctx context.Context, box string) {
+	selected := map[string]string{modelv1.SelectorLabel: box}
+	_, err := w.users.cluster.AppsV1().Deployments(namespace).Create(ctx, &appsv1.Deployment{
+		ObjectMeta: w.ownedBy(box),
+		Spec: appsv1.DeploymentSpec{Selector: metav1.SetAsLabelSelector(selected), Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: selected},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "good:1"}}},
+		}},
+	}, metav1.CreateOptions{})
+	w.must(err)
 }
 
 // createService creates the Service of the box.

@@ -32,6 +32,20 @@ func (w *world) restart(ctx context.Context, i int) error {
 	return err
 }
 
+// replaceStopped starts a server in place of each one that has stopped itself.
+func (w *world) replaceStopped(ctx context.Context) error {
+	for i, server := range w.servers {
+		select {
+		case <-server.done:
+			if err := w.restart(ctx, i); err != nil {
+				return err
+			}
+		default:
+		}
+	}
+	return nil
+}
+
 // endOfOutage returns a time in up to ten minutes.
 func (w *world) endOfOutage() time.Time {
 	return time.Now().Add(time.Duration(w.random.IntN(600)) * time.Second)

@@ -15,8 +15,10 @@ type Plan struct {
 	Seed uint64
 	// Servers is the number of servers of ModelBox, of which one leads.
 	Servers int
-	Actions []Action
-	Chaos   Chaos
+	// LosesStores is true if actions replace the store of ModelBox. The server then recovers the store before it serves.
+	LosesStores bool
+	Actions     []Action
+	Chaos       Chaos
 }
 
 // Action is an action of a user. It does not depend on earlier actions.
@@ -62,7 +64,9 @@ func NewPlan(seed uint64) Plan {
 		Refused:      choose(0, 0, 10, 50),
 		Unanswered:   choose(0, 0, 10, 50),
 	}}
+	plan.LosesStores = plan.Servers == 1 && choose(0, 1) == 1
 	author := newAuthor(random)
+	author.losesStores = plan.LosesStores
 	for count := 1 + random.IntN(maxActions); len(plan.Actions) < count; {
 		plan.Actions = append(plan.Actions, author.newActions()...)
 	}
@@ -71,7 +75,7 @@ func NewPlan(seed uint64) Plan {
 
 // String describes the plan: what users do, one action a line, after what else happens.
 func (p Plan) String() string {
-	lines := []string{fmt.Sprintf("seed %d, %d servers, %+v", p.Seed, p.Servers, p.Chaos)}
+	lines := []string{fmt.Sprintf("seed %d, %d servers, loses stores: %t, %+v", p.Seed, p.Servers, p.LosesStores, p.Chaos)}
 	for _, action := range p.Actions {
 		lines = append(lines, "  "+action.Name)
 	}

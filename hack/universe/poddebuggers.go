@@ -32,7 +32,7 @@ func newPodDebugger(random *rand.Rand) modelv1.PodDebuggerSpec {
 
 // checkPodDebuggers checks that all ready pods that a PodDebugger selects have its container.
 func (c *checks) checkPodDebuggers() {
-	for _, object := range c.world.modelBox.Objects("/model.github.com/poddebuggers/") {
+	for _, object := range c.world.modelBox.Objects(modelBoxPrefix + "poddebuggers/") {
 		debugger := object.(*model.PodDebugger)
 		selector, err := metav1.LabelSelectorAsSelector(&debugger.Spec.Selector)
 		if err != nil || debugger.Status.ObservedGeneration != debugger.Generation {

@@ -26,12 +26,8 @@ func Run(ctx context.Context, servers *Servers, plan Plan, trace io.Writer) (*Re
 		return nil, fmt.Errorf("creating the world: %w", err)
 	}
 	w.startManager(ctx)
-	for range plan.Servers {
-		server, err := w.newServer(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("starting a server: %w", err)
-		}
-		w.servers = append(w.servers, server)
+	if err := w.startServers(ctx); err != nil {
+		return nil, err
 	}
 	err = w.live(ctx)
 	for _, process := range append(w.servers, w.manager) {

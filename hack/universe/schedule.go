@@ -72,13 +72,14 @@ func (w *world) unsettle(ctx context.Context) error {
 	return nil
 }
 
-// settle makes moves without failures until nothing has been written for the time. It returns false if this takes too many moves.
+// settle makes moves without failures until the store is served and nothing has been written for the time. It returns false if this
+// takes too many moves.
 func (w *world) settle(ctx context.Context, quiet time.Duration) (bool, error) {
 	limit := w.stats.Moves + maxMoves
 	w.lastWrite = time.Now()
 	for w.stats.Moves < limit {
 		moves, isIdle := w.moves(calm)
-		if isIdle && time.Since(w.lastWrite) > quiet {
+		if isIdle && w.isServed.Load() && time.Since(w.lastWrite) > quiet {
 			return true, nil
 		}
 		if err := w.make(ctx, moves); err != nil {
@@ -140,7 +141,7 @@ func (w *world) make(ctx context.Context, moves []move) error {
 			time.Sleep(1 + time.Duration(w.random.Int64N(int64(longestMove))))
 			synctest.Wait()
 			w.checks.afterMove()
-			return nil
+			return w.replaceStopped(ctx)
 		}
 	}
 	return nil

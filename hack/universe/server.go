@@ -26,6 +26,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/poddebugger"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/references"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
 
 // serverPrefix is what the names of the clients of servers begin with.
@@ -67,6 +68,19 @@ func (p *process) kill() error {
 	return p.err
 }
 
+// startServers starts all servers.
+func (w *world) startServers(ctx context.Context) error {
+	w.servers = nil
+	for range w.plan.Servers {
+		server, err := w.newServer(ctx)
+		if err != nil {
+			return fmt.Errorf("starting a server: %w", err)
+		}
+		w.servers = append(w.servers, server)
+	}
+	return nil
+}
+
 // newServer starts the controllers of ModelBox as a server does, which take part in leader election if there are several servers.
 func (w *world) newServer(ctx context.Context) (*process, error) {
 	w.started++
@@ -76,31 +90,41 @@ func (w *world) newServer(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	fence := &leaderelection.Fence{}
-	isElected := w.plan.Servers > 1
-	if isElected {
-		config.Wrap(fence.Wrap)
+	if w.plan.Servers == 1 && !w.plan.LosesStores {
+		work, err := newWork(config)
+		if err != nil {
+			return nil, err
+		}
+		return startProcess(ctx, client, func(ctx context.Context) error { return runUntilDone(ctx, work) }), nil
 	}
-	work, err := newWork(config)
+	fence, fenced := &leaderelection.Fence{}, rest.CopyConfig(config)
+	fenced.Wrap(fence.Wrap)
+	work, err := newWork(fenced)
 	if err != nil {
 		return nil, err
 	}
-	run := work
-	if isElected {
-		run = func(ctx context.Context) error {
+	elected := func(ctx context.Context, identity string, marker leaderelection.Marker) error {
+		return runUntilDone(ctx, func(ctx context.Context) error {
 			ctx, giveUp := context.WithCancelCause(ctx)
 			defer giveUp(nil)
-			err := leaderelection.Run(ctx, electionClient.CoordinationV1(), election, client.Name(), fence, nil, func(lead context.Context) {
+			err := leaderelection.Run(ctx, electionClient.CoordinationV1(), election, identity, fence, marker, func(lead context.Context) {
 				if err := work(lead); err != nil {
 					giveUp(err)
 				}
 			})
 			return errors.Join(err, context.Cause(ctx))
-		}
+		})
+	}
+	if !w.plan.LosesStores {
+		return startProcess(ctx, client, func(ctx context.Context) error { return elected(ctx, client.Name(), nil) }), nil
 	}
 	return startProcess(ctx, client, func(ctx context.Context) error {
-		return controller.RunUntilDone(ctx, election.LeaseDuration.Duration, run)
+		return w.serveStore(ctx, config, func(ctx context.Context, runner *recovery.Runner) error { return elected(ctx, onlyServer, runner) })
 	}), nil
+}
+
+func runUntilDone(ctx context.Context, run func(context.Context) error) error {
+	return controller.RunUntilDone(ctx, election.LeaseDuration.Duration, run)
 }
 
 // newWork returns what runs the controllers until its context is done.

@@ -17,6 +17,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/cluster"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // settled checks what must be true when everything has settled.
@@ -133,11 +134,17 @@ func (c *checks) checkOwners() {
 			continue
 		}
 		for _, owner := range object.GetOwnerReferences() {
-			if !owners[owner.UID] {
+			if !owners[owner.UID] && !c.isReplaced(object.GetNamespace(), owner) {
 				c.violate("nothing is left of a deleted box", "%T %s of %s %s", object, object.GetName(), owner.Kind, owner.Name)
 			}
 		}
 	}
+}
+
+// isReplaced returns whether the store was lost, and there is another box of the name. The garbage collector lists boxes again after the
+// loss. If a box was lost and created again until then, it keeps the children of the former one.
+func (c *checks) isReplaced(namespace string, owner metav1.OwnerReference) bool {
+	return c.world.stats.Losses > 0 && owner.Kind == modelboxrender.Kind.Kind && c.world.modelBox.Object(boxPrefix+namespace+"/"+owner.Name) != nil
 }
 
 // checkAnnotations checks that the annotations of others are where they were written.

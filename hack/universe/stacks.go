@@ -14,14 +14,19 @@ import (
 	modelstackrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelstack"
 )
 
-// checkDependencies checks that all dependencies of the component of a new box have been ready. A component outside has no box.
+// checkDependencies checks that all dependencies of the component of a new box have been ready. A component outside has no box. The
+// request may be from before a change of the stack, which no longer has the dependency.
 func (c *checks) checkDependencies(box *model.ModelBox) {
 	stack := c.stackOf(box)
 	if stack == nil {
 		return
 	}
 	for _, dependency := range modelstackrender.DependsOn(box) {
-		if other := c.box(stack.Name + "-" + dependency); other != nil && !isExternal(stack, dependency) && !c.wasReady[other.UID] {
+		isDependency := slices.ContainsFunc(stack.Spec.Components, func(component model.ModelStackComponent) bool {
+			return component.Name == box.Labels[modelv1.ComponentLabel] && slices.Contains(component.DependsOn, dependency)
+		})
+		other := c.box(stack.Name + "-" + dependency)
+		if isDependency && other != nil && !isExternal(stack, dependency) && !c.wasReady[other.UID] {
 			c.violate("no component starts before what it depends on", "component %s of stack %s, before %s", box.Name, stack.Name, dependency)
 		}
 	}
@@ -57,7 +62,7 @@ func (c *checks) checkDeletion(change store.Change, box *model.ModelBox) {
 
 // stackOf returns the stack of the box, nil if it has none.
 func (c *checks) stackOf(box *model.ModelBox) *model.ModelStack {
-	for _, object := range c.world.modelBox.Objects("/model.github.com/modelstacks/") {
+	for _, object := range c.world.modelBox.Objects(stackPrefix) {
 		if stack := object.(*model.ModelStack); metav1.IsControlledBy(box, stack) {
 			return stack
 		}

@@ -76,8 +76,8 @@ func TestUniverse(t *testing.T) {
 	for ; !isOver(runs); runs++ {
 		total.add(runSeed(t, servers, seed+uint64(runs), false))
 	}
-	t.Logf("%d seeds from %d on: %d moves, %d requests, %d writes, of which %d by the controllers of ModelBox (%d without effect), %d faults, %d restarts, %s simulated, %d states of boxes",
-		runs, seed, total.Moves, total.Requests, total.Writes, total.WritesOfControllers, total.WritesWithoutEffect, total.Faults, total.Restarts, total.Simulated, servers.States())
+	t.Logf("%d seeds from %d on: %d moves, %d requests, %d writes, of which %d by the controllers of ModelBox (%d without effect), %d faults, %d restarts, %d lost stores, %s simulated, %d states of boxes",
+		runs, seed, total.Moves, total.Requests, total.Writes, total.WritesOfControllers, total.WritesWithoutEffect, total.Faults, total.Restarts, total.Losses, total.Simulated, servers.States())
 }
 
 // runSeed runs the plan of the seed, and reports the promises that it breaks.

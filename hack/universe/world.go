@@ -12,6 +12,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -46,6 +47,8 @@ type Servers struct {
 	addresses            *apiserver.ServiceAddresses
 	quota                *apiserver.Quota
 	handler              http.Handler
+	// isServed is true while requests for the objects of ModelBox are handled.
+	isServed atomic.Bool
 	// states has the states of boxes that all runs have come to.
 	states map[string]bool
 }
@@ -75,7 +78,7 @@ func NewServers() (*Servers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the API server of ModelBox: %w", err)
 	}
-	s.handler = apiserver.Aggregate(kubernetesHandler, modelBoxHandler)
+	s.handler = apiserver.Aggregate(kubernetesHandler, s.gate(modelBoxHandler))
 	return s, nil
 }
 
@@ -93,6 +96,8 @@ type world struct {
 	// servers are the servers of ModelBox, and manager is kube-controller-manager.
 	servers []*process
 	manager *process
+	// snapshot is the last snapshot of the store of ModelBox, nil if there is none.
+	snapshot *store.Snapshot
 	// started is the number of servers that were started so far.
 	started int
 
@@ -106,8 +111,8 @@ type world struct {
 
 // Stats says how much happened in a run.
 type Stats struct {
-	Moves, Requests, Writes, WritesOfControllers, WritesWithoutEffect, Faults, Restarts int
-	Simulated                                                                           time.Duration
+	Moves, Requests, Writes, WritesOfControllers, WritesWithoutEffect, Faults, Restarts, Losses int
+	Simulated                                                                                   time.Duration
 }
 
 func (s *Stats) add(other Stats) {
@@ -118,6 +123,7 @@ func (s *Stats) add(other Stats) {
 	s.WritesWithoutEffect += other.WritesWithoutEffect
 	s.Faults += other.Faults
 	s.Restarts += other.Restarts
+	s.Losses += other.Losses
 	s.Simulated += other.Simulated
 }
 
@@ -132,6 +138,7 @@ func newWorld(ctx context.Context, servers *Servers, plan Plan, trace io.Writer)
 		return nil, err
 	}
 	servers.quota.Exceed(time.Time{})
+	servers.isServed.Store(!plan.LosesStores)
 	// Libraries choose names, UIDs and waits by chance.
 	utilrand.Seed(int64(plan.Seed))
 	seedGlobalRandom(int64(plan.Seed))

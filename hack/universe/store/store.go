@@ -31,18 +31,23 @@ type Store struct {
 	mu        sync.Mutex
 	revision  int64
 	compacted int64
+	clusterID uint64
 	entries   map[string]*entry
 	// keys are the keys of entries, sorted.
-	keys    []string
+	keys []string
+	// values are what clients of etcd have written beside the objects.
+	values  map[string]value
 	changes []Change
 	watches []*Watch
 	opened  int
 	onWrite func(Change)
 }
 
+// entry is a stored object. It never changes.
 type entry struct {
-	data   []byte
-	object runtime.Object
+	data     []byte
+	object   runtime.Object
+	revision int64
 }
 
 // Change is a write. Before is nil for a creation, and After is nil for a deletion. The objects must not be changed.
@@ -64,8 +69,8 @@ func New() *Store {
 func (s *Store) Reset(onWrite func(Change)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.revision, s.compacted, s.opened = firstRevision, 0, 0
-	s.entries, s.keys, s.changes, s.watches = map[string]*entry{}, nil, nil, nil
+	s.revision, s.compacted, s.clusterID, s.opened = firstRevision, 0, 1, 0
+	s.entries, s.keys, s.values, s.changes, s.watches = map[string]*entry{}, nil, map[string]value{}, nil, nil
 	s.onWrite = onWrite
 }
 
@@ -168,7 +173,7 @@ func (s *Store) write(r *resource, key string, data []byte) (Change, error) {
 			return Change{}, err
 		}
 		change.After = object
-		s.entries[key] = &entry{data, object}
+		s.entries[key] = &entry{data, object, revision}
 		if i, found := slices.BinarySearch(s.keys, key); !found {
 			s.keys = slices.Insert(s.keys, i, key)
 		}

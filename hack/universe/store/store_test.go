@@ -21,8 +21,8 @@ import (
 	storagetesting "k8s.io/apiserver/pkg/storage/testing"
 )
 
-// newTestStorage returns a storage that delivers events at once.
-func newTestStorage(t *testing.T) storage.Interface {
+// newTestStorage returns a storage of pods that delivers events at once, and its store.
+func newTestStorage(t *testing.T) (storage.Interface, *Store) {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, metav1.SchemeGroupVersion)
 	utilruntime.Must(example.AddToScheme(scheme))
@@ -43,7 +43,7 @@ func newTestStorage(t *testing.T) storage.Interface {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	return resource
+	return resource, s
 }
 
 // TestStorage runs the tests of k8s.io/apiserver for the storage in etcd, except for the tests of lifetimes of objects, of lists of
@@ -88,6 +88,9 @@ func TestStorage(t *testing.T) {
 		"watch as older clients":                 storagetesting.RunSendInitialEventsBackwardCompatibility,
 		"watch a single object":                  storagetesting.RunWatchListMatchSingle,
 	} {
-		t.Run(name, func(t *testing.T) { test(t.Context(), t, newTestStorage(t)) })
+		t.Run(name, func(t *testing.T) {
+			pods, _ := newTestStorage(t)
+			test(t.Context(), t, pods)
+		})
 	}
 }

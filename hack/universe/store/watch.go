@@ -71,7 +71,7 @@ func (r *resource) Watch(ctx context.Context, key string, opts storage.ListOptio
 		}
 	case since == 0:
 		// Only what changes from now on.
-	case int64(since) < s.compacted:
+	case int64(since) < s.compacted || int64(since) > s.revision:
 		w.queue = append(w.queue, expired())
 	default:
 		for _, change := range s.changes {
