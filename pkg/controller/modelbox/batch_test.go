@@ -141,6 +141,8 @@ func TestConditionsOfACronJob(t *testing.T) {
 			[]*batchv1.Job{newJob("web-2", finished(batchv1.JobFailed, 2)), newJob("web-3")}, nil, failed, failure},
 		{"a run has succeeded after one that has failed", []func(*batchv1.CronJob){scheduled},
 			[]*batchv1.Job{newJob("web-0", finished(batchv1.JobFailed, 0)), succeeded}, nil, healthy, "Job web-1 has succeeded"},
+		{"two runs have ended in the same second", []func(*batchv1.CronJob){scheduled},
+			[]*batchv1.Job{newJob("web-0", finished(batchv1.JobFailed, 1)), succeeded}, nil, healthy, "Job web-1 has succeeded"},
 		{"a run was started manually", nil, []*batchv1.Job{succeeded}, nil, healthy, "Job web-1 has succeeded"},
 		{"the last run is active", []func(*batchv1.CronJob){active, func(c *batchv1.CronJob) {
 			c.Status.LastScheduleTime = ptr.To(metav1.NewTime(begin.Add(time.Hour)))

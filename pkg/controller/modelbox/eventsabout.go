@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -23,7 +24,8 @@ func regardingUIDs(obj any) ([]string, error) {
 	return []string{string(event.Regarding.UID)}, nil
 }
 
-// lastEventAbout returns the event about the object that happened last, nil where there is none.
+// lastEventAbout returns the event about the object that happened last, nil where there is none. Of several in the same second, it is
+// always the same one.
 func lastEventAbout(events cache.Indexer, object metav1.Object) (*eventsv1.Event, error) {
 	about, err := events.ByIndex(byRegarding, string(object.GetUID()))
 	if err != nil {
@@ -32,7 +34,7 @@ func lastEventAbout(events cache.Indexer, object metav1.Object) (*eventsv1.Event
 	var last *eventsv1.Event
 	for _, object := range about {
 		event := object.(*eventsv1.Event)
-		if last == nil || lastSeen(event).After(lastSeen(last)) {
+		if last == nil || cmp.Or(lastSeen(event).Compare(lastSeen(last)), cmp.Compare(event.Name, last.Name)) > 0 {
 			last = event
 		}
 	}

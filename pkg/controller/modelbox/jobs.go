@@ -4,6 +4,7 @@
 package modelbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -70,6 +71,9 @@ func (c *Controller) withJobs(workload kinds.Workload) (kinds.Workload, error) {
 			}
 			workload.Jobs = append(workload.Jobs, job)
 		}
+		slices.SortFunc(workload.Jobs, func(a, b kinds.Job) int {
+			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+		})
 		return workload, nil
 	default:
 		return workload, nil
@@ -88,6 +92,7 @@ func (c *Controller) withPods(job *batchv1.Job) (kinds.Job, error) {
 			found.Pods = append(found.Pods, pod)
 		}
 	}
+	slices.SortFunc(found.Pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return found, nil
 }
 

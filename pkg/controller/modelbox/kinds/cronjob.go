@@ -34,7 +34,7 @@ func cronJobKind(cluster kubernetes.Interface, informer cache.SharedIndexInforme
 // CronJob is a CronJob as a workload. It has no rollouts: a change of its pod template is for the next Job.
 type CronJob struct {
 	*batchv1.CronJob
-	// Jobs are the Jobs of the CronJob that the cache has.
+	// Jobs are the Jobs of the CronJob that the cache has, in the order of their creation.
 	Jobs []Job
 }
 
@@ -89,12 +89,13 @@ func (c CronJob) Rollout() reconciler.Verdict {
 	}
 }
 
-// lastFinished returns the Job that has finished last, and when. It returns nil if there is none.
+// lastFinished returns the Job that has finished last, and when. It returns nil if there is none. If several Jobs finish in the same
+// second, it returns the Job that was created last.
 func (c CronJob) lastFinished() (last *Job, at time.Time) {
 	for i := range c.Jobs {
 		for _, conditionType := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
 			condition := JobCondition(c.Jobs[i].Job, conditionType)
-			if condition != nil && (last == nil || condition.LastTransitionTime.After(at)) {
+			if condition != nil && !condition.LastTransitionTime.Time.Before(at) {
 				last, at = &c.Jobs[i], condition.LastTransitionTime.Time
 			}
 		}
