@@ -25,9 +25,10 @@ var boxKind = &kind{
 	newObject:         func() object { return &model.ModelBox{} },
 	newList:           func() runtime.Object { return &model.ModelBoxList{} },
 	conditions:        func(box object) []metav1.Condition { return box.(*model.ModelBox).Status.Conditions },
-	setSpec:           func(box, from object) { box.(*model.ModelBox).Spec = from.(*model.ModelBox).Spec },
-	isSameSpec: func(a, b object) bool {
-		return apiequality.Semantic.DeepEqual(a.(*model.ModelBox).Spec, b.(*model.ModelBox).Spec)
+	setRecorded:       func(box, from object) { setRecordedBox(box.(*model.ModelBox), from.(*model.ModelBox)) },
+	isSameRecorded: func(a, b object) bool {
+		return apiequality.Semantic.DeepEqual(a.(*model.ModelBox).Spec, b.(*model.ModelBox).Spec) &&
+			apiequality.Semantic.DeepEqual(a.(*model.ModelBox).Status.Rollout, b.(*model.ModelBox).Status.Rollout)
 	},
 	controlling:  modelboxrender.ControllingBox,
 	validateName: validation.ValidateModelBoxName,
@@ -46,6 +47,19 @@ var boxKind = &kind{
 	},
 	fromRecord: func(record metav1.Object) (object, error) { return newBox(record.(*modelv1.ModelBox)) },
 	recovered:  recoveredBoxes,
+}
+
+// setRecordedBox sets the spec and the rollout of the recorded box. The steps of a rollout in an older store are over: with its status, the
+// controller would route the traffic to pods that no longer exist. A rollout without steps routes no traffic, and keeps its status.
+func setRecordedBox(box, recorded *model.ModelBox) {
+	box.Spec = recorded.Spec
+	if isInSteps(box.Status.Rollout) || isInSteps(recorded.Status.Rollout) {
+		box.Status.Rollout = recorded.Status.Rollout
+	}
+}
+
+func isInSteps(rollout *model.ModelBoxRolloutStatus) bool {
+	return rollout != nil && rollout.Step != nil
 }
 
 // newBox returns the internal box of a record, ready to be stored.

@@ -28,8 +28,8 @@ var networkKind = &kind{
 	newObject:         func() object { return &model.Network{} },
 	newList:           func() runtime.Object { return &model.NetworkList{} },
 	conditions:        func(network object) []metav1.Condition { return network.(*model.Network).Status.Conditions },
-	setSpec:           func(network, from object) { network.(*model.Network).Spec = from.(*model.Network).Spec },
-	isSameSpec: func(a, b object) bool {
+	setRecorded:       func(network, from object) { network.(*model.Network).Spec = from.(*model.Network).Spec },
+	isSameRecorded: func(a, b object) bool {
 		return apiequality.Semantic.DeepEqual(a.(*model.Network).Spec, b.(*model.Network).Spec)
 	},
 	controlling:  networkrender.ControllingNetwork,

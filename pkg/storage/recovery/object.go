@@ -38,11 +38,11 @@ type kind struct {
 	replacedDirectory string
 	newObject         func() object
 	newList           func() runtime.Object
-	// conditions returns the conditions of an object, setSpec copies the spec of another object, and isSameSpec compares the specs
-	// of two objects.
-	conditions func(object) []metav1.Condition
-	setSpec    func(object, from object)
-	isSameSpec func(a, b object) bool
+	// conditions returns the conditions of an object. setRecorded copies what the record of another object has beside metadata, and
+	// isSameRecorded compares it: the spec, and of a box the rollout.
+	conditions     func(object) []metav1.Condition
+	setRecorded    func(object, from object)
+	isSameRecorded func(a, b object) bool
 
 	// controlling returns the reference to the object of this kind that controls a child, nil if there is none. validateName
 	// returns the reasons why a name is invalid.
@@ -132,7 +132,7 @@ func recoveredConditions(message string) []metav1.Condition {
 // stored values.
 func (k *kind) withRecorded(stored, recorded object) object {
 	stored.SetGeneration(recorded.GetGeneration())
-	k.setSpec(stored, recorded)
+	k.setRecorded(stored, recorded)
 	if annotations := recorded.GetAnnotations(); annotations != nil {
 		annotations = maps.Clone(annotations)
 		lastApplied, isStored := stored.GetAnnotations()[corev1.LastAppliedConfigAnnotation]
@@ -160,7 +160,7 @@ func (k *kind) isSame(a, b object) bool {
 		apiequality.Semantic.DeepEqual(a.GetAnnotations(), b.GetAnnotations()) &&
 		apiequality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences()) &&
 		apiequality.Semantic.DeepEqual(a.GetFinalizers(), b.GetFinalizers()) &&
-		k.isSameSpec(a, b)
+		k.isSameRecorded(a, b)
 }
 
 // ownOwners returns the UIDs of the owners of an object that are in this API group.

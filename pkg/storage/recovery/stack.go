@@ -26,8 +26,8 @@ var stackKind = &kind{
 	newObject:         func() object { return &model.ModelStack{} },
 	newList:           func() runtime.Object { return &model.ModelStackList{} },
 	conditions:        func(stack object) []metav1.Condition { return stack.(*model.ModelStack).Status.Conditions },
-	setSpec:           func(stack, from object) { stack.(*model.ModelStack).Spec = from.(*model.ModelStack).Spec },
-	isSameSpec: func(a, b object) bool {
+	setRecorded:       func(stack, from object) { stack.(*model.ModelStack).Spec = from.(*model.ModelStack).Spec },
+	isSameRecorded: func(a, b object) bool {
 		return apiequality.Semantic.DeepEqual(a.(*model.ModelStack).Spec, b.(*model.ModelStack).Spec)
 	},
 	controlling:  modelstackrender.ControllingStack,
