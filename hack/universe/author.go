@@ -70,7 +70,7 @@ var wait = Action{Name: "wait"}
 // newActions returns a random action, or several that belong together.
 func (a *author) newActions() []Action {
 	if a.losesStores && a.random.IntN(6) == 0 {
-		return a.loseStore()
+		return a.replaceStore()
 	}
 	switch choice := a.random.IntN(100); {
 	case choice < 23:
@@ -221,10 +221,10 @@ func (a *author) deleteStack() Action {
 	}}
 }
 
-// loseStore takes a snapshot of the store of ModelBox, restores the last one, or replaces the store by an empty one. The recovery ends
-// before the next action, or is still running.
-func (a *author) loseStore() []Action {
-	actions := []Action{{"lose the store", func(ctx context.Context, u *users) error { return u.world.replaceStore(ctx, nil) }}}
+// replaceStore takes a snapshot of the store of ModelBox, or replaces the store by the last snapshot or by an empty store. The recovery
+// ends before the next action, or is still running.
+func (a *author) replaceStore() []Action {
+	var replace Action
 	switch a.random.IntN(3) {
 	case 0:
 		return []Action{{"take a snapshot", func(_ context.Context, u *users) error {
@@ -232,10 +232,12 @@ func (a *author) loseStore() []Action {
 			return nil
 		}}}
 	case 1:
-		actions = []Action{{"restore the last snapshot", func(ctx context.Context, u *users) error { return u.world.replaceStore(ctx, u.world.snapshot) }}}
+		replace = Action{"restore the last snapshot", func(ctx context.Context, u *users) error { return u.world.replaceStore(ctx, u.world.snapshot) }}
+	default:
+		replace = Action{"lose the store", func(ctx context.Context, u *users) error { return u.world.replaceStore(ctx, nil) }}
 	}
-	if a.random.IntN(3) > 0 {
-		actions = append(actions, wait)
+	if a.random.IntN(3) == 0 {
+		return []Action{replace}
 	}
-	return actions
+	return []Action{replace, wait}
 }

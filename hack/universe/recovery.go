@@ -14,12 +14,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apiserver/pkg/registry/generic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/pkg/apis/apps"
 	"k8s.io/kubernetes/pkg/apis/batch"
@@ -84,7 +80,6 @@ func (w *world) serveStore(ctx context.Context, config *rest.Config, run func(co
 
 // newRunner returns what recovers the store of the server. Its requests have the client of the server.
 func (w *world) newRunner(ctx context.Context, clientConfig *rest.Config, fail context.CancelCauseFunc) (*recovery.Runner, error) {
-	getter := apiserver.ModelBoxStorage(w.modelBox)
 	config := recovery.Config{
 		Policy: recovery.Recover,
 		NewClient: func() (*clientv3.Client, error) {
@@ -95,25 +90,10 @@ func (w *world) newRunner(ctx context.Context, clientConfig *rest.Config, fail c
 		Holder:        onlyServer,
 		ObservePeriod: observePeriod,
 	}
-	for _, resource := range []struct {
-		name    string
-		example runtime.Object
-		options *generic.RESTOptions
-	}{
-		{"modelboxes", &model.ModelBox{}, &config.Boxes},
-		{"modelstacks", &model.ModelStack{}, &config.Stacks},
-		{"networks", &model.Network{}, &config.Networks},
-	} {
-		var err error
-		if *resource.options, err = getter.GetRESTOptions(model.Resource(resource.name), resource.example); err != nil {
-			return nil, err
-		}
-	}
-	var err error
-	if config.KubeClient, err = kubernetes.NewForConfig(clientConfig); err != nil {
+	if err := config.SetStorage(apiserver.ModelBoxStorage(w.modelBox)); err != nil {
 		return nil, err
 	}
-	if config.MetadataClient, err = metadata.NewForConfig(clientConfig); err != nil {
+	if err := config.SetClients(clientConfig); err != nil {
 		return nil, err
 	}
 	return recovery.NewRunner(config, fail), nil

@@ -21,22 +21,31 @@ func (c *checks) checkDependencies(box *model.ModelBox) {
 	if stack == nil {
 		return
 	}
+	component := componentOf(stack, box.Labels[modelv1.ComponentLabel])
+	if component == nil {
+		return
+	}
 	for _, dependency := range modelstackrender.DependsOn(box) {
-		isDependency := slices.ContainsFunc(stack.Spec.Components, func(component model.ModelStackComponent) bool {
-			return component.Name == box.Labels[modelv1.ComponentLabel] && slices.Contains(component.DependsOn, dependency)
-		})
 		other := c.box(stack.Name + "-" + dependency)
-		if isDependency && other != nil && !isExternal(stack, dependency) && !c.wasReady[other.UID] {
+		if slices.Contains(component.DependsOn, dependency) && other != nil && !isExternal(stack, dependency) && !c.wasReady[other.UID] {
 			c.violate("no component starts before what it depends on", "component %s of stack %s, before %s", box.Name, stack.Name, dependency)
 		}
 	}
 }
 
+// componentOf returns the component of the name, nil if the stack has none.
+func componentOf(stack *model.ModelStack, name string) *model.ModelStackComponent {
+	i := slices.IndexFunc(stack.Spec.Components, func(component model.ModelStackComponent) bool { return component.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &stack.Spec.Components[i]
+}
+
 // isExternal returns whether the component of the name is outside the cluster.
 func isExternal(stack *model.ModelStack, name string) bool {
-	return slices.ContainsFunc(stack.Spec.Components, func(component model.ModelStackComponent) bool {
-		return component.Name == name && component.External != nil
-	})
+	component := componentOf(stack, name)
+	return component != nil && component.External != nil
 }
 
 // checkDeletion checks that a box of a stack that is being deleted is deleted after the boxes that depend on it. A box that another

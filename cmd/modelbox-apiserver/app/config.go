@@ -164,7 +164,7 @@ func newStorageConfig(o *options.Options, identity string, cluster *rest.Config,
 	if election := o.Controllers.LeaderElection; election.LeaderElect {
 		config.Recovery.Lease = types.NamespacedName{Namespace: election.ResourceNamespace, Name: election.ResourceName}
 	}
-	return config, storage.SetRecoveryClients(&config.Recovery, cluster)
+	return config, config.Recovery.SetClients(cluster)
 }
 
 // newExtraConfig returns the configuration of the API groups.

@@ -42,13 +42,8 @@ type keyValues struct {
 func (kv *keyValues) Range(_ context.Context, in *pb.RangeRequest, _ ...grpc.CallOption) (*pb.RangeResponse, error) {
 	kv.store.mu.Lock()
 	defer kv.store.mu.Unlock()
-	return kv.rangeLocked(in), nil
-}
-
-func (kv *keyValues) rangeLocked(in *pb.RangeRequest) *pb.RangeResponse {
 	out := &pb.RangeResponse{Header: kv.header()}
-	first, end := string(in.Key), string(in.RangeEnd)
-	for _, key := range kv.keysBetween(first, end) {
+	for _, key := range kv.keysBetween(string(in.Key), string(in.RangeEnd)) {
 		out.Count++
 		switch {
 		case in.CountOnly:
@@ -59,7 +54,7 @@ func (kv *keyValues) rangeLocked(in *pb.RangeRequest) *pb.RangeResponse {
 			out.Kvs = append(out.Kvs, &mvccpb.KeyValue{Key: []byte(key), Value: data, ModRevision: revision})
 		}
 	}
-	return out
+	return out, nil
 }
 
 // keysBetween returns the keys from the first one to the end, sorted, or the first one if there is no end.
@@ -108,16 +103,13 @@ func (kv *keyValues) putLocked(in *pb.PutRequest) {
 func (kv *keyValues) Txn(_ context.Context, in *pb.TxnRequest, _ ...grpc.CallOption) (*pb.TxnResponse, error) {
 	kv.store.mu.Lock()
 	defer kv.store.mu.Unlock()
-	isEqual := func(compare *pb.Compare) bool {
-		_, revision := kv.at(string(compare.Key))
-		return revision == compare.GetModRevision()
-	}
 	out := &pb.TxnResponse{Succeeded: true}
 	for _, compare := range in.Compare {
 		if compare.Target != pb.Compare_MOD || compare.Result != pb.Compare_EQUAL {
 			return nil, status.Errorf(codes.Unimplemented, "comparison %s", compare)
 		}
-		out.Succeeded = out.Succeeded && isEqual(compare)
+		_, revision := kv.at(string(compare.Key))
+		out.Succeeded = out.Succeeded && revision == compare.GetModRevision()
 	}
 	operations := in.Failure
 	if out.Succeeded {

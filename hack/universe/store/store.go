@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,19 +29,32 @@ const firstRevision = 1
 
 // Store stores the objects of all resources of an API server as etcd does: encoded, and with one revision for all keys.
 type Store struct {
-	mu        sync.Mutex
-	revision  int64
+	mu sync.Mutex
+	contents
 	compacted int64
 	clusterID uint64
-	entries   map[string]*entry
+	changes   []Change
+	watches   []*Watch
+	opened    int
+	onWrite   func(Change)
+}
+
+// contents are what a store has at one revision.
+type contents struct {
+	revision int64
+	entries  map[string]*entry
 	// keys are the keys of entries, sorted.
 	keys []string
 	// values are what clients of etcd have written beside the objects.
-	values  map[string]value
-	changes []Change
-	watches []*Watch
-	opened  int
-	onWrite func(Change)
+	values map[string]value
+}
+
+func newContents() contents {
+	return contents{revision: firstRevision, entries: map[string]*entry{}, values: map[string]value{}}
+}
+
+func (c contents) clone() contents {
+	return contents{c.revision, maps.Clone(c.entries), slices.Clone(c.keys), maps.Clone(c.values)}
 }
 
 // entry is a stored object. It never changes.
@@ -69,8 +83,8 @@ func New() *Store {
 func (s *Store) Reset(onWrite func(Change)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.revision, s.compacted, s.clusterID, s.opened = firstRevision, 0, 1, 0
-	s.entries, s.keys, s.values, s.changes, s.watches = map[string]*entry{}, nil, map[string]value{}, nil, nil
+	s.contents, s.changes, s.watches = newContents(), nil, nil
+	s.compacted, s.clusterID, s.opened = 0, 1, 0
 	s.onWrite = onWrite
 }
 

@@ -15,7 +15,6 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/compression"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
@@ -109,21 +108,8 @@ func infallible(decorate func(generic.RESTOptionsGetter) generic.RESTOptionsGett
 func (d *decoration) withRecovery(getter generic.RESTOptionsGetter) (generic.RESTOptionsGetter, error) {
 	config := d.Recovery
 	config.Corrupt = d.corrupt
-	for _, resource := range []struct {
-		name    string
-		example runtime.Object
-		options *generic.RESTOptions
-	}{
-		{"modelboxes", &model.ModelBox{}, &config.Boxes},
-		{"modelstacks", &model.ModelStack{}, &config.Stacks},
-		{"networks", &model.Network{}, &config.Networks},
-	} {
-		options, err := getter.GetRESTOptions(model.Resource(resource.name), resource.example)
-		if err != nil {
-			return nil, fmt.Errorf("finding the storage of %s: %w", resource.name, err)
-		}
-		options.Decorator = generic.UndecoratedStorage
-		*resource.options = options
+	if err := config.SetStorage(decorated{getter, generic.UndecoratedStorage}); err != nil {
+		return nil, err
 	}
 	d.runner = recovery.NewRunner(config, d.Fail)
 	if d.EnableWatchCache {

@@ -104,10 +104,8 @@ func (k *kind) recordOn(c child) (metav1.Object, error) {
 // have no record.
 func eachWorkload(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error {
 	for _, resource := range resourcesFor(childkinds.RecordsBox) {
-		for _, selector := range boxSelectors {
-			if err := eachChild(ctx, cluster, resource, selector+",!"+modelv1.CandidateLabel+",!"+modelv1.JobTypeLabel, owners, visit); err != nil {
-				return err
-			}
+		if err := eachOfBoxes(ctx, cluster, resource, ",!"+modelv1.CandidateLabel+",!"+modelv1.JobTypeLabel, owners, visit); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -115,8 +113,14 @@ func eachWorkload(ctx context.Context, cluster *cluster, owners *kind, visit fun
 
 // eachChildOfBox calls visit for every child of a resource that a box controls.
 func eachChildOfBox(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, visit func(child) error) error {
+	return eachOfBoxes(ctx, cluster, resource, "", boxKind, visit)
+}
+
+// eachOfBoxes calls visit for every object of a resource that an owner controls, if both a selector of the children of boxes and the
+// further requirements select it.
+func eachOfBoxes(ctx context.Context, cluster *cluster, resource schema.GroupVersionResource, requirements string, owners *kind, visit func(child) error) error {
 	for _, selector := range boxSelectors {
-		if err := eachChild(ctx, cluster, resource, selector, boxKind, visit); err != nil {
+		if err := eachChild(ctx, cluster, resource, selector+requirements, owners, visit); err != nil {
 			return err
 		}
 	}

@@ -10,16 +10,10 @@ import (
 	"sync"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/registry/generic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/metadata"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
-
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/corruptobject"
 )
 
 // Policy is the action for a store that is Empty, Behind or Foreign.
@@ -40,31 +34,6 @@ const (
 	// lockSeconds is the TTL of the lock of the store: other servers wait so long if a server dies during the recovery.
 	lockSeconds = 15
 )
-
-// Config is the configuration of a Runner.
-type Config struct {
-	Policy Policy
-	// NewClient returns a client of the store, which Run closes.
-	NewClient func() (*clientv3.Client, error)
-	// Boxes, Stacks and Networks are the storage options of the resources. Their decorators return the storage without a cache.
-	Boxes    generic.RESTOptions
-	Stacks   generic.RESTOptions
-	Networks generic.RESTOptions
-	// Corrupt tracks the objects that cannot be read, and hides them from lists and watches.
-	Corrupt *corruptobject.Tracker
-	// IsExclusive is true if no other process can use the store, as with the embedded etcd.
-	IsExclusive bool
-
-	// KubeClient is a client of the host cluster. MetadataClient reads the metadata of children there.
-	KubeClient     kubernetes.Interface
-	MetadataClient metadata.Interface
-	// Lease is the Lease of leader election, on which the server records the store. Empty if there is none.
-	Lease types.NamespacedName
-	// Holder is the identity of this process in leader election.
-	Holder string
-	// ObservePeriod is the time between two checks that the store is still the same.
-	ObservePeriod time.Duration
-}
 
 // Runner recovers the store before the server serves from it, and afterwards checks that the store is not replaced.
 type Runner struct {
