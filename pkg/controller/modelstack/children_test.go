@@ -6,9 +6,12 @@ package modelstack
 import (
 	"testing"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
@@ -94,6 +97,66 @@ func (f *testController) box(name string) *modelv1.ModelBox {
 	return box
 }
 
+// A foreground deletion keeps a box until its pods are gone.
+func TestABoxIsDeletedAfterItsPods(t *testing.T) {
+	f := newTestController(t, newStack(boxComponent("db"), boxComponent("cache"), outside("mail", "192.0.2.1")))
+	f.settle()
+	got := map[string]metav1.DeletionPropagation{}
+	note := func(action clienttesting.Action) (bool, runtime.Object, error) {
+		deletion := action.(clienttesting.DeleteActionImpl)
+		got[deletion.Resource.Resource+" "+deletion.Name] = *deletion.DeleteOptions.PropagationPolicy
+		return false, nil, nil
+	}
+	f.models.PrependReactor("delete", "modelboxes", note)
+	f.cluster.PrependReactor("delete", "services", note)
+	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components = stack.Spec.Components[:1] })
+	f.reconcile()
+	check(t, "propagation", map[string]metav1.DeletionPropagation{
+		"modelboxes cache": metav1.DeletePropagationForeground,
+		"services mail":    metav1.DeletePropagationBackground,
+	}, got)
+}
+
+func TestAnAdoptedBoxKeepsItsReplicas(t *testing.T) {
+	stack := newStack(boxComponent("web"))
+	stack.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"}
+	f := newTestController(t, stack)
+	f.inCluster(&modelv1.ModelBox{
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: shopKey.Namespace, UID: "adopted", ResourceVersion: "7"},
+		Spec:       modelv1.ModelBoxSpec{Image: "web:0", Replicas: ptr.To[int32](5)},
+	})
+	f.reconcile()
+	box := f.box("web")
+	check(t, "the stack controls the box", true, metav1.IsControlledBy(box, stack))
+	check(t, "UID", types.UID("adopted"), box.UID)
+	check(t, "image", "web:1", box.Spec.Image)
+	check(t, "replicas", int32(5), *box.Spec.Replicas)
+}
+
+func TestAnAdoptedServiceKeepsItsAddresses(t *testing.T) {
+	stack := newStack(outside("mail", "192.0.2.1"))
+	stack.Annotations = map[string]string{modelv1.AdoptAnnotation: "true"}
+	f := newTestController(t, stack)
+	allocated := corev1.ServiceSpec{
+		ClusterIP: "10.0.0.7", ClusterIPs: []string{"10.0.0.7"},
+		IPFamilies: []corev1.IPFamily{corev1.IPv4Protocol}, IPFamilyPolicy: ptr.To(corev1.IPFamilyPolicySingleStack),
+	}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "mail", Namespace: shopKey.Namespace, UID: "adopted", ResourceVersion: "7"}, Spec: allocated}
+	service.Spec.SessionAffinity = corev1.ServiceAffinityClientIP
+	f.inCluster(service)
+	f.reconcile()
+	adopted, err := f.cluster.CoreV1().Services(shopKey.Namespace).Get(t.Context(), "mail", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, "the stack controls the Service", true, metav1.IsControlledBy(adopted, stack))
+	check(t, "UID", types.UID("adopted"), adopted.UID)
+	want := allocated
+	want.Type = corev1.ServiceTypeClusterIP
+	want.Ports = []corev1.ServicePort{{Protocol: corev1.ProtocolTCP, Port: 80, TargetPort: intstr.FromInt32(80)}}
+	check(t, "spec, without the fields that the stack could set", want, adopted.Spec)
+}
+
 func TestReplicasThatTheStackDoesNotGiveAreLeftAlone(t *testing.T) {
 	f := newTestController(t, newStack(boxComponent("web")))
 	f.settle()
@@ -102,56 +165,4 @@ func TestReplicasThatTheStackDoesNotGiveAreLeftAlone(t *testing.T) {
 	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[0].Box.Image = "web:2" })
 	f.reconcile()
 	check(t, "replicas", int32(5), *f.box("web").Spec.Replicas)
-}
-
-func TestReplicasAreLeftToAnAutoscalerOfTheBox(t *testing.T) {
-	web := boxComponent("web")
-	web.Box.Replicas = ptr.To[int32](2)
-	f := newTestController(t, newStack(web))
-	f.settle()
-	f.changeBox("web", func(box *modelv1.ModelBox) { box.Spec.Replicas = ptr.To[int32](5) })
-	autoscaler := &autoscalingv2.HorizontalPodAutoscaler{
-		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: shopKey.Namespace},
-		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "model.github.com/v1", Kind: "ModelBox", Name: "web"},
-		},
-	}
-	if err := f.autoscalers.Add(autoscaler); err != nil {
-		t.Fatal(err)
-	}
-	stack, ok := f.stackOfAutoscaler(autoscaler)
-	check(t, "the stack is found", true, ok && stack == shopKey)
-	f.reconcile()
-	check(t, "replicas", int32(5), *f.box("web").Spec.Replicas)
-	check(t, "annotation", "2", f.box("web").Annotations[modelv1.AutoscaledAnnotation])
-	if err := f.autoscalers.Delete(autoscaler); err != nil {
-		t.Fatal(err)
-	}
-	f.reconcile()
-	check(t, "replicas after it has gone", int32(5), *f.box("web").Spec.Replicas)
-	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[0].Box.Replicas = ptr.To[int32](3) })
-	f.reconcile()
-	check(t, "replicas of another number in the stack", int32(3), *f.box("web").Spec.Replicas)
-}
-
-// The API leaves the number of pods of a box to its own autoscaler: a stack that kept asking for another would do so in vain.
-func TestReplicasAreLeftToTheOwnAutoscalerOfTheBox(t *testing.T) {
-	web := boxComponent("web")
-	web.Box.Replicas = ptr.To[int32](2)
-	web.Box.Autoscaling = &modelv1.ModelBoxAutoscaling{MaxReplicas: 9, CPU: ptr.To[int32](70)}
-	f := newTestController(t, newStack(web))
-	f.reconcile()
-	check(t, "replicas at first", int32(2), *f.box("web").Spec.Replicas)
-	f.settle()
-	f.changeBox("web", func(box *modelv1.ModelBox) { box.Spec.Replicas = ptr.To[int32](5) })
-	check(t, "writes after the autoscaler's", []string(nil), f.reconcile())
-	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[0].Box.Replicas = ptr.To[int32](3) })
-	f.reconcile()
-	check(t, "replicas after another number in the stack", int32(5), *f.box("web").Spec.Replicas)
-	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[0].Box.Replicas = ptr.To[int32](0) })
-	f.reconcile()
-	check(t, "replicas of a box that is stopped", int32(0), *f.box("web").Spec.Replicas)
-	f.update(func(stack *modelv1.ModelStack) { stack.Spec.Components[0].Box.Replicas = ptr.To[int32](3) })
-	f.reconcile()
-	check(t, "replicas of a box that is started", int32(3), *f.box("web").Spec.Replicas)
 }

@@ -180,7 +180,13 @@ func (f *testController) catchUp() {
 
 func (f *testController) replace(store cache.Indexer, objects []any) {
 	f.t.Helper()
-	if err := store.Replace(objects, ""); err != nil {
+	f.replaceAt(store, "", objects...)
+}
+
+// replaceAt lets a cache see the objects at a version.
+func (f *testController) replaceAt(store cache.Indexer, version string, objects ...any) {
+	f.t.Helper()
+	if err := store.Replace(objects, version); err != nil {
 		f.t.Fatal(err)
 	}
 }

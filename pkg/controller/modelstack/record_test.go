@@ -4,6 +4,7 @@
 package modelstack
 
 import (
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -148,45 +149,13 @@ func TestRecordOfAStackThatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-// The garbage collector takes the owner off the record of a stack that leaves its components.
-func TestRecordThatHasLostItsOwner(t *testing.T) {
-	for _, row := range []struct {
-		name string
-		of   func(stack *modelv1.ModelStack)
-		gone bool
-		want int
-	}{
-		{"of an earlier stack of the name", func(stack *modelv1.ModelStack) { stack.UID = "earlier" }, false, 1},
-		{"of the stack as it was before", func(stack *modelv1.ModelStack) { stack.Labels = map[string]string{"a": "b"} }, false, 2},
-		{"of another stack", func(stack *modelv1.ModelStack) { stack.Name, stack.UID = "shop2", "other" }, false, 2},
-		{"of a stack that is gone", func(*modelv1.ModelStack) {}, true, 0},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			f := newTestController(t, newStack(boxComponent("db")))
-			if row.gone {
-				if err := f.models.ModelV1().ModelStacks(shopKey.Namespace).Delete(t.Context(), shopKey.Name, metav1.DeleteOptions{}); err != nil {
-					t.Fatal(err)
-				}
-			} else {
-				f.settle()
-			}
-			of := newStack(boxComponent("db"))
-			row.of(of)
-			rendered, err := modelstackrender.Record(of)
-			if err != nil {
-				t.Fatal(err)
-			}
-			rendered.SetOwnerReferences(nil)
-			record := &appsv1.ControllerRevision{}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, record); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := f.cluster.AppsV1().ControllerRevisions(record.Namespace).Create(t.Context(), record, metav1.CreateOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			f.catchUp()
-			f.reconcile()
-			check(t, "number of records", row.want, len(f.records()))
-		})
-	}
+// A stack without a record is not restored when the store of the server is lost, and works all the same.
+func TestAStackThatIsTooLargeHasNoRecord(t *testing.T) {
+	db := boxComponent("db")
+	db.Box.Args = []string{strings.Repeat("x", 1<<20)}
+	f := newTestController(t, newStack(db))
+	f.settle()
+	check(t, "number of records", 0, len(f.records()))
+	check(t, "boxes", []string{"db"}, f.boxes())
+	check(t, "applied", "True Applied", f.condition(modelv1.ConditionApplied))
 }
