@@ -40,7 +40,7 @@ func componentStatus(s *survey, p *progress, result *children.Result, now time.T
 	if p.isReady {
 		status.ReadyRevision = p.revision
 	}
-	failure := failureOf(p, result)
+	failure, deadline := failureOf(p, result), progressDeadline(p)
 	switch {
 	case failure != nil:
 		status.State, status.Reason, status.Message = failedState(failure)
@@ -52,6 +52,8 @@ func componentStatus(s *survey, p *progress, result *children.Result, now time.T
 	case p.isReady && p.former != nil:
 		status.State, status.Reason = modelv1.ComponentProgressing, modelv1.ReasonChildBeingDeleted
 		status.Message = fmt.Sprintf("%s %s is to be deleted", p.former.GetObjectKind().GroupVersionKind().Kind, p.former.GetName())
+		// The components that use the former child may take as long as their own deadlines allow.
+		deadline = 0
 	case p.isReady:
 		status.State = modelv1.ComponentReady
 	case !p.isCurrent && s.stack.Spec.Paused:
@@ -63,10 +65,7 @@ func componentStatus(s *survey, p *progress, result *children.Result, now time.T
 	if last == nil || s.isNewGeneration || hasProgressed(last, &status) {
 		status.LastProgressTime = &metav1.Time{Time: now.Truncate(time.Second)}
 	}
-	if isJudgedByBox(p) {
-		return status, 0
-	}
-	return status, stallUnlessProgressing(&status, progressDeadline(p), now)
+	return status, stallUnlessProgressing(&status, deadline, now)
 }
 
 // failureOf returns what keeps a child of the component from being as the stack says, nil where nothing does.
@@ -125,18 +124,22 @@ func isJudgedByBox(p *progress) bool {
 }
 
 // progressDeadline returns how long the component may make no progress before it counts as stalled, from the last change of the
-// stack. It is the deadline for a rollout of its box.
+// stack, and 0 for no limit. It is the deadline for a rollout of its box, unless the box decides about that.
 func progressDeadline(p *progress) time.Duration {
-	if p.box == nil {
+	switch {
+	case isJudgedByBox(p):
+		return 0
+	case p.box == nil:
 		return helper.DefaultProgressDeadline
+	default:
+		return helper.ProgressDeadline(p.box)
 	}
-	return helper.ProgressDeadline(p.box)
 }
 
 // stallUnlessProgressing sets the state of a component to Stalled if it has made no progress for the deadline. Otherwise, it returns
-// the time until then, and 0 for a component that cannot stall.
+// the time until then, and 0 for a component that cannot stall. A deadline of 0 is no limit.
 func stallUnlessProgressing(status *modelv1.ModelStackComponentStatus, progressDeadline time.Duration, now time.Time) time.Duration {
-	if status.State != modelv1.ComponentProgressing || status.Reason == modelv1.ReasonPaused || status.LastProgressTime == nil {
+	if progressDeadline == 0 || status.State != modelv1.ComponentProgressing || status.Reason == modelv1.ReasonPaused || status.LastProgressTime == nil {
 		return 0
 	}
 	if left := progressDeadline - now.Sub(status.LastProgressTime.Time); left > 0 {

@@ -50,7 +50,7 @@ func TestStatusOfAComponent(t *testing.T) {
 			want: modelv1.ModelStackComponentStatus{State: modelv1.ComponentProgressing, Reason: modelv1.ReasonChildBeingDeleted, Message: "Service web has to be deleted first"}},
 		{name: "it is ready", progress: progress{isCurrent: true, isReady: true, box: box(2, ready)}, last: "r1",
 			want: modelv1.ModelStackComponentStatus{State: modelv1.ComponentReady, ReadyReplicas: 2, ReadyRevision: "r2"}},
-		{name: "it is ready and has a former child", progress: progress{isCurrent: true, isReady: true, box: box(2, ready), former: former}, stallsLater: true,
+		{name: "it is ready and has a former child", progress: progress{isCurrent: true, isReady: true, box: box(2, ready), former: former},
 			want: modelv1.ModelStackComponentStatus{State: modelv1.ComponentProgressing, Reason: modelv1.ReasonChildBeingDeleted, Message: "Service old is to be deleted", ReadyReplicas: 2, ReadyRevision: "r2"}},
 		{name: "its stack is paused before the update", progress: progress{box: box(2, failing)}, paused: true, last: "r1",
 			want: modelv1.ModelStackComponentStatus{State: modelv1.ComponentProgressing, Reason: modelv1.ReasonPaused, Message: "the stack is paused", ReadyReplicas: 2, ReadyRevision: "r1"}},

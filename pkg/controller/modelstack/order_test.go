@@ -211,6 +211,13 @@ func TestARenamedBoxGoesWhenTheNewOneIsUsed(t *testing.T) {
 	check(t, "while web is not updated", []string(nil), f.reconcile())
 	check(t, "message", "ModelBox db is to be deleted", f.stack().Status.Components[0].Message)
 	check(t, "boxes", []string{"db", "postgres", "web"}, f.boxes())
+	f.changeBox("web", func(box *modelv1.ModelBox) {
+		box.Status.ObservedGeneration = box.Generation
+		box.Status.Rollout = &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing}
+	})
+	f.clock.SetTime(f.clock.Now().Add(2 * helper.DefaultProgressDeadline))
+	check(t, "while a step of web takes longer than the deadline", []string(nil), f.reconcile())
+	check(t, "states", "db=Progressing web=Progressing", f.states())
 	f.setReady("web")
 	check(t, "when web is updated", []string{"delete modelboxes db"}, f.reconcile())
 }
