@@ -118,8 +118,12 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	usage, err := newUsage(o.config, o.namespace)
+	if err != nil {
+		return err
+	}
 	server := &http.Server{
-		Handler:           g.protect(newHandler(o.namespace, o.config.Host, api, newLogs(o.factory), files)),
+		Handler:           g.protect(newHandler(o.namespace, o.config.Host, api, newLogs(o.factory), usage, files)),
 		ReadHeaderTimeout: headerTimeout,
 		ErrorLog:          log.New(klogWriter{}, "", 0),
 		BaseContext:       func(net.Listener) context.Context { return ctx },

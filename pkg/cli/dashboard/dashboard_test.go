@@ -93,8 +93,12 @@ func serve(t *testing.T, config *rest.Config) (*httptest.Server, *guard) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	usage, err := newUsage(config, "shop")
+	if err != nil {
+		t.Fatal(err)
+	}
 	g := &guard{token: "the-token", session: "the-session"}
-	server := httptest.NewServer(g.protect(newHandler("shop", "https://cluster.example.com", api, newLogs(newFactory(config.Host)), files)))
+	server := httptest.NewServer(g.protect(newHandler("shop", "https://cluster.example.com", api, newLogs(newFactory(config.Host)), usage, files)))
 	t.Cleanup(server.Close)
 	g.host = server.Listener.Addr().String()
 	return server, g
@@ -246,6 +250,7 @@ func TestHandler(t *testing.T) {
 			answer: "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews; {}",
 		},
 		{name: "pods", path: "/api/v1/namespaces/shop/pods?watch=true", code: http.StatusOK, answer: "GET /api/v1/namespaces/shop/pods?watch=true"},
+		{name: "networks", path: "/apis/model.github.com/v1/namespaces/shop/networks", code: http.StatusOK, answer: "GET /apis/model.github.com/v1/namespaces/shop/networks"},
 		refused("a box of another namespace", http.MethodGet, "/apis/model.github.com/v1/namespaces/other/modelboxes"),
 		refused("all namespaces", http.MethodGet, "/apis/model.github.com/v1/modelboxes"),
 		refused("Secrets", http.MethodGet, "/api/v1/namespaces/shop/secrets"),
@@ -495,6 +500,92 @@ func TestLogs(t *testing.T) {
 			rest, err := io.ReadAll(body)
 			if string(rest) != row.rest || (err != nil) != row.isAborted {
 				t.Errorf("the rest is %q, %v, want %q", rest, err, row.rest)
+			}
+		})
+	}
+}
+
+func TestUsage(t *testing.T) {
+	const pod = `{"metadata": {"name": %q, "labels": {"modelbox": "web"}}, "status": {"phase": %q}, "spec": {"containers": [` +
+		`{"name": "web", "resources": {"requests": {"cpu": "200m", "memory": "64Mi"}}}, {"name": "agent"}]}}`
+	const measured = `{"metadata": {"name": %q}, "timestamp": %q, "containers": [` +
+		`{"name": "web", "usage": {"cpu": %q, "memory": "32Mi"}}, {"name": "agent", "usage": {"cpu": "5m", "memory": "16Mi"}}]}`
+	pods := strings.Join([]string{fmt.Sprintf(pod, "web-1", "Running"), fmt.Sprintf(pod, "web-2", "Running"), fmt.Sprintf(pod, "web-3", "Running"), fmt.Sprintf(pod, "web-4", "Pending")}, ",")
+	metrics := strings.Join([]string{fmt.Sprintf(measured, "web-1", "2026-01-01T12:00:05Z", "150m"), fmt.Sprintf(measured, "web-2", "2026-01-01T12:00:00Z", "250m")}, ",")
+	for _, row := range []struct {
+		name string
+		path string
+		// metrics are the items that the cluster serves.
+		metrics string
+		// refusal is the response of the cluster to a list of metrics, if it is not 0.
+		refusal int
+		code    int
+		// body is the response, or the message of the Status.
+		body string
+	}{
+		{
+			name: "two of three pods are measured", path: "/usage/web", metrics: metrics, code: http.StatusOK,
+			body: `{"time":"2026-01-01T12:00:05Z","pods":3,"measured":2,"cpu":{"used":410,"requested":400},"memory":{"used":100663296,"requested":134217728},"containers":[` +
+				`{"name":"agent","pods":2,"cpu":{"used":"5m","recommended":"10m"},"memory":{"used":"16Mi","recommended":"32Mi"}},` +
+				`{"name":"web","pods":2,"cpu":{"used":"250m","requested":"200m","recommended":"320m"},"memory":{"used":"32Mi","requested":"64Mi","recommended":"48Mi"}}]}` + "\n",
+		},
+		{
+			name: "no pod is measured", path: "/usage/web", code: http.StatusOK,
+			body: `{"pods":3,"measured":0,"cpu":{"used":0,"requested":0},"memory":{"used":0,"requested":0},"containers":[]}` + "\n",
+		},
+		{
+			name: "the cluster does not serve metrics", path: "/usage/web", refusal: http.StatusNotFound, code: http.StatusInternalServerError,
+			body: "metrics API not available: the cluster does not serve metrics.k8s.io",
+		},
+		{
+			name: "the user may not read metrics", path: "/usage/web", refusal: http.StatusForbidden, code: http.StatusForbidden,
+			body: "the server responds 403",
+		},
+		{
+			name: "a name that is a selector", path: "/usage/web,a=b", code: http.StatusBadRequest,
+			body: `"web,a=b" is not the name of a box`,
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			mux := http.NewServeMux()
+			list := func(items string) http.HandlerFunc {
+				return func(w http.ResponseWriter, r *http.Request) {
+					if got := r.URL.Query().Get("labelSelector"); got != "modelbox=web" {
+						t.Errorf("the label selector is %q", got)
+					}
+					w.Header().Set("Content-Type", "application/json")
+					fmt.Fprintf(w, `{"items": [%s]}`, items)
+				}
+			}
+			mux.Handle("GET /api/v1/namespaces/shop/pods", list(pods))
+			mux.HandleFunc("GET /apis/metrics.k8s.io/v1beta1/namespaces/shop/pods", func(w http.ResponseWriter, r *http.Request) {
+				if row.refusal == 0 {
+					list(row.metrics)(w, r)
+					return
+				}
+				reasons := map[int]metav1.StatusReason{http.StatusForbidden: metav1.StatusReasonForbidden, http.StatusNotFound: metav1.StatusReasonNotFound}
+				writeStatus(w, metav1.Status{
+					Status: metav1.StatusFailure, Reason: reasons[row.refusal], Code: int32(row.refusal), Message: fmt.Sprintf("the server responds %d", row.refusal),
+				})
+			})
+			cluster := httptest.NewServer(mux)
+			t.Cleanup(cluster.Close)
+			server, g := serve(t, &rest.Config{Host: cluster.URL})
+			request := newRequest(t, http.MethodGet, server.URL+row.path, "")
+			request.AddCookie(&http.Cookie{Name: g.cookieName(), Value: g.session})
+			response, body := send(t, request)
+			if response.StatusCode != row.code {
+				t.Errorf("the code is %d, want %d", response.StatusCode, row.code)
+			}
+			if row.code != http.StatusOK {
+				status := metav1.Status{}
+				if err := json.Unmarshal([]byte(body), &status); err != nil || !strings.HasPrefix(status.Message, row.body) {
+					t.Errorf("the message is %q, %v, want %q", status.Message, err, row.body)
+				}
+				return
+			}
+			if diff := cmp.Diff(row.body, body); diff != "" {
+				t.Errorf("the response (-want +got):\n%s", diff)
 			}
 		})
 	}

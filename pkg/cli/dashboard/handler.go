@@ -27,8 +27,8 @@ type settings struct {
 	Server string `json:"server"`
 }
 
-// newHandler returns what serves the page, what it has to know, the logs of boxes, and the API.
-func newHandler(namespace, server string, api, logs http.Handler, files fs.FS) http.Handler {
+// newHandler returns what serves the page, what it has to know, the logs and the usage of boxes, and the API.
+func newHandler(namespace, server string, api, logs, usage http.Handler, files fs.FS) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServerFS(files))
 	mux.HandleFunc("GET /settings.json", func(w http.ResponseWriter, _ *http.Request) {
@@ -36,6 +36,7 @@ func newHandler(namespace, server string, api, logs http.Handler, files fs.FS) h
 		_ = json.NewEncoder(w).Encode(settings{Namespace: namespace, Server: server})
 	})
 	mux.Handle("GET /logs/{name}", logs)
+	mux.Handle("GET /usage/{name}", usage)
 	mux.Handle("/api/", api)
 	mux.Handle("/apis/", api)
 	return mux
@@ -54,6 +55,7 @@ var requests = []string{
 	"POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
 	"GET /apis/model.github.com/v1/namespaces/NAMESPACE/modelboxes",
 	"GET /apis/model.github.com/v1/namespaces/NAMESPACE/modelstacks",
+	"GET /apis/model.github.com/v1/namespaces/NAMESPACE/networks",
 	"PATCH /apis/model.github.com/v1/namespaces/NAMESPACE/modelboxes/{name}",
 	"PATCH /apis/model.github.com/v1/namespaces/NAMESPACE/modelstacks/{name}",
 	"GET /apis/model.github.com/v1/namespaces/NAMESPACE/modelboxes/{name}/diff",

@@ -139,22 +139,30 @@ func (o *Options) usages(ctx context.Context, selected []*modelv1.ModelBox) ([]*
 		of[box.Name] = &usage{box: box}
 		all = append(all, of[box.Name])
 	}
-	ofBoxes := metav1.ListOptions{LabelSelector: modelv1.SelectorLabel}
 	for namespace, of := range namespaces {
-		measured, err := o.metrics.MetricsV1beta1().PodMetricses(namespace).List(ctx, ofBoxes)
-		if apierrors.IsNotFound(err) {
-			return nil, errors.New("metrics API not available: the cluster does not serve metrics.k8s.io")
+		if err := measure(ctx, o.client, o.metrics, namespace, modelv1.SelectorLabel, of); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("getting the metrics of pods: %w", err)
-		}
-		pods, err := o.client.CoreV1().Pods(namespace).List(ctx, ofBoxes)
-		if err != nil {
-			return nil, fmt.Errorf("listing the pods of boxes: %w", err)
-		}
-		addPods(of, pods.Items, measured.Items)
 	}
 	return all, nil
+}
+
+// measure adds the pods of a namespace that a label selector matches to the boxes that they are labelled with.
+func measure(ctx context.Context, client kubernetes.Interface, metrics metrics.Interface, namespace, selector string, of map[string]*usage) error {
+	options := metav1.ListOptions{LabelSelector: selector}
+	measured, err := metrics.MetricsV1beta1().PodMetricses(namespace).List(ctx, options)
+	if apierrors.IsNotFound(err) {
+		return errors.New("metrics API not available: the cluster does not serve metrics.k8s.io")
+	}
+	if err != nil {
+		return fmt.Errorf("getting the metrics of pods: %w", err)
+	}
+	pods, err := client.CoreV1().Pods(namespace).List(ctx, options)
+	if err != nil {
+		return fmt.Errorf("listing the pods of boxes: %w", err)
+	}
+	addPods(of, pods.Items, measured.Items)
+	return nil
 }
 
 // addPods adds pods that run, and what was measured of them, to the boxes that they are labelled with.

@@ -4,6 +4,7 @@
 package top
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -156,18 +157,12 @@ func (o *Options) printRecommendations(usages []*usage) error {
 	return nil
 }
 
-// print prints the line of a container, with the most that a pod uses.
 func (c *containerUsage) print(w io.Writer, box, name string) {
-	wanted := c.recommended()
-	request := func(name corev1.ResourceName) string {
-		if quantity, isSet := c.resources.Requests[name]; isSet {
-			return quantity.String()
-		}
-		return "<none>"
-	}
-	fmt.Fprintf(w, "%s\t%s\t%d\t%dm\t%s\t%s\t%dMi\t%s\t%s\n", box, name, c.pods,
-		c.used.cpu.MilliValue(), request(corev1.ResourceCPU), wanted.cpu.String(),
-		c.used.memory.Value()>>20, request(corev1.ResourceMemory), wanted.memory.String())
+	orNone := func(request string) string { return cmp.Or(request, "<none>") }
+	measured := c.measurement(name)
+	fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", box, name, measured.Pods,
+		measured.CPU.Used, orNone(measured.CPU.Requested), measured.CPU.Recommended,
+		measured.Memory.Used, orNone(measured.Memory.Requested), measured.Memory.Recommended)
 }
 
 // setCommand returns the command that changes the resources of a container of the box, or a comment that says why there is none. A stack

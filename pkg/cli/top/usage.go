@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/printers"
 	resourcehelper "k8s.io/component-helpers/resource"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
@@ -23,6 +24,8 @@ type usage struct {
 	// pods is how many run, measured of how many of them there are metrics: a new pod has none yet.
 	pods, measured  int
 	used, requested amounts
+	// time is when the pod was measured that was measured last, zero if none was.
+	time metav1.Time
 	// containers are the containers of the pods that were measured, by name.
 	containers map[string]*containerUsage
 }
@@ -42,6 +45,9 @@ func (u *usage) add(pod *corev1.Pod, metrics *metricsv1beta1.PodMetrics) {
 		return
 	}
 	u.measured++
+	if u.time.Before(&metrics.Timestamp) {
+		u.time = metrics.Timestamp
+	}
 	u.addContainers(pod, metrics)
 	u.requested.add(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
 	for i := range metrics.Containers {

@@ -4,9 +4,13 @@
 package containers
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/cookiejar"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -84,6 +88,64 @@ func expectTop(n *framework.Namespace) {
 		return nil
 	})
 	expectRecommendation(n)
+	expectUsageInDashboard(n)
+}
+
+// expectUsageInDashboard waits until "kubectl modelbox dashboard" serves the usage of the box.
+func expectUsageInDashboard(n *framework.Namespace) {
+	n.T.Helper()
+	command := exec.CommandContext(n.Ctx, framework.Binary("kubectl-modelbox"), "dashboard", "--namespace="+n.Name, "--kubeconfig="+n.ControlPlane.Kubeconfig())
+	output, err := command.StdoutPipe()
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		n.T.Fatal(err)
+	}
+	defer func() {
+		_ = command.Process.Signal(os.Interrupt)
+		_ = command.Wait()
+	}()
+	page := ""
+	for lines := bufio.NewScanner(output); page == "" && lines.Scan(); {
+		page = regexp.MustCompile(`http:\S+`).FindString(lines.Text())
+	}
+	// The command exchanges the token in the URL for a cookie.
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		n.T.Fatal(err)
+	}
+	client := &http.Client{Jar: jar, Timeout: answerTimeout}
+	get := func(url string) (string, error) {
+		request, err := http.NewRequestWithContext(n.Ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return "", err
+		}
+		return framework.Answer(client, request)
+	}
+	if _, err := get(page); err != nil {
+		n.T.Fatal(err)
+	}
+	address, _, _ := strings.Cut(page, "?")
+	n.Eventually("the dashboard serves the usage of the box", func() error {
+		body, err := get(address + "usage/web")
+		if err != nil {
+			return err
+		}
+		var usage struct {
+			Time     metav1.Time
+			Measured int
+			CPU      struct{ Used, Requested int64 }
+			Memory   struct{ Used int64 }
+		}
+		if err := json.Unmarshal([]byte(body), &usage); err != nil {
+			return err
+		}
+		if usage.Time.IsZero() || usage.Measured == 0 || usage.CPU.Used == 0 || usage.CPU.Requested == 0 || usage.Memory.Used == 0 {
+			return fmt.Errorf("the usage is %s", body)
+		}
+		return nil
+	})
 }
 
 // expectRecommendation tries the command that "kubectl modelbox top --recommend" prints, for the memory that the box does not request.

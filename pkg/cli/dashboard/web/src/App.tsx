@@ -6,6 +6,7 @@ import { APIError, request, type Settings } from './api'
 import { BoxView } from './BoxView'
 import { NamespaceContext, retryAll, useOutage, useRoute } from './hooks'
 import { NamespaceView } from './NamespaceView'
+import { NetworkView } from './NetworkView'
 import { Failure, Loading } from './parts'
 import { StackView } from './StackView'
 
@@ -28,10 +29,14 @@ function Banner(): ReactNode {
   )
 }
 
+// kinds are the kinds of objects that have a view, by the first part of its address.
+const kinds: Record<string, string> = { stacks: 'Stack', boxes: 'Box', networks: 'Network' }
+
 function View({ route }: { route: string[] }): ReactNode {
   const [kind, name, section] = route
   if (kind === 'stacks' && name) return <StackView key={name} name={name} />
   if (kind === 'boxes' && name) return <BoxView key={name} name={name} section={section} />
+  if (kind === 'networks' && name) return <NetworkView key={name} name={name} />
   return <NamespaceView />
 }
 
@@ -73,7 +78,7 @@ export function App(): ReactNode {
             {view && (
               <li>
                 <span aria-current="page">
-                  {route[0] === 'stacks' ? 'Stack' : 'Box'} {route[1]}
+                  {kinds[route[0] ?? '']} {route[1]}
                 </span>
               </li>
             )}

@@ -20,11 +20,13 @@ import { Conditions, Events } from './conditions'
 import { boxReady, boxRollout, describeStep, hasFailedRollout, isInSteps, summaryOf } from './health'
 import { useNamespace, useRead, useResource } from './hooks'
 import { LogsSection } from './LogsSection'
+import { PodNetworks } from './PodNetworks'
 import { Age, Failure, Loading, Status } from './parts'
 import { Tree, uidsOf, useTree, workloadResources } from './tree'
 import type { Diff, Event, History, KubeObject, ModelBox } from './types'
+import { UsageSection } from './UsageSection'
 
-const sections = { '': 'Overview', logs: 'Logs', history: 'History', drift: 'Drift', yaml: 'YAML' }
+const sections = { '': 'Overview', logs: 'Logs', usage: 'Usage', history: 'History', drift: 'Drift', yaml: 'YAML' }
 
 function Overview({ box }: { box: ModelBox }): ReactNode {
   const { node, failures } = useTree(box)
@@ -36,6 +38,7 @@ function Overview({ box }: { box: ModelBox }): ReactNode {
         <Failure key={what} what={what} error={error} />
       ))}
       <Tree root={node} />
+      <PodNetworks boxes={[box]} />
       <Conditions conditions={box.status?.conditions ?? []} />
       <Events events={events} uids={uidsOf(node)} />
     </>
@@ -223,6 +226,7 @@ export function BoxView({ name, section = '' }: { name: string; section?: string
       </nav>
       {section === '' && <Overview box={box} />}
       {section === 'logs' && <LogsSection key={name} box={box} />}
+      {section === 'usage' && <UsageSection key={box.metadata.uid} box={box} />}
       {section === 'history' && <HistorySection box={box} onAsk={ask} />}
       {section === 'drift' && <DriftSection box={box} />}
       {section === 'yaml' && <YAMLSection box={box} />}

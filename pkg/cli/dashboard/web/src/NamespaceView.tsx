@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { memo, useDeferredValue, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import type { Snapshot } from './collection'
 import { matches } from './filter'
-import { boxReady, boxRollout, summaryOf } from './health'
+import { boxReady, boxRollout, networkSummary, summaryOf, type Summary } from './health'
 import { useNamespace, useResource } from './hooks'
 import { Age, Failure, Loading, Status } from './parts'
-import type { ModelBox, ModelStack } from './types'
+import type { KubeObject, ModelBox, ModelStack, Network } from './types'
 
 const StackRow = memo(function StackRow({ stack }: { stack: ModelStack }): ReactNode {
   const { status, message, health } = summaryOf(stack, 'stack')
@@ -51,6 +52,29 @@ const BoxRow = memo(function BoxRow({ box }: { box: ModelBox }): ReactNode {
   )
 })
 
+const NetworkRow = memo(function NetworkRow({ network }: { network: Network }): ReactNode {
+  const { status, message, health } = networkSummary(network)
+  const { boxes = [], boxesOmitted = 0 } = network.status ?? {}
+  return (
+    <tr>
+      <th scope="row">
+        <a href={`#/networks/${network.metadata.name}`}>{network.metadata.name}</a>
+      </th>
+      <td>{network.spec.type}</td>
+      <td>{network.spec.cidr}</td>
+      <td>{network.spec.gateway}</td>
+      <td>
+        <Status health={health}>{status}</Status>
+      </td>
+      <td>{boxes.length + boxesOmitted}</td>
+      <td>
+        <Age from={network.metadata.creationTimestamp} />
+      </td>
+      <td className="message">{message}</td>
+    </tr>
+  )
+})
+
 // moveFocus moves the focus to the row above or below.
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
@@ -61,10 +85,53 @@ function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   links[at + (event.key === 'ArrowDown' ? 1 : -1)]?.focus()
 }
 
+interface SectionProps {
+  title: string
+  resource: string
+  objects: Snapshot<KubeObject>
+  // shown is how many of the objects have a row.
+  shown: number
+  columns: string[]
+  children: ReactNode
+}
+
+// Section is the table of the objects of a resource.
+function Section({ title, resource, objects, shown, columns, children }: SectionProps): ReactNode {
+  return (
+    <>
+      <div className="title">
+        <h2>{title}</h2>
+        <span className="quiet" role="status">
+          {shown} of {objects.items.length} {title.toLowerCase()}
+        </span>
+      </div>
+      {objects.error?.isRefusal && <Failure what={resource} error={objects.error} />}
+      {!objects.isLoaded && !objects.error && <Loading />}
+      {shown > 0 && (
+        <div className="scroll">
+          <table>
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <th key={column} scope="col">
+                    {column}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>{children}</tbody>
+          </table>
+        </div>
+      )}
+    </>
+  )
+}
+
 export function NamespaceView(): ReactNode {
   const namespace = useNamespace()
   const stacks = useResource<ModelStack>('modelstacks')
   const boxes = useResource<ModelBox>('modelboxes')
+  const networks = useResource<Network>('networks')
   const [typed, setFilter] = useState('')
   const filter = useDeferredValue(typed)
   const [isNotReadyOnly, setNotReadyOnly] = useState(false)
@@ -78,14 +145,11 @@ export function NamespaceView(): ReactNode {
     window.addEventListener('keydown', focus)
     return () => window.removeEventListener('keydown', focus)
   }, [])
-  const shownStacks = stacks.items.filter((stack) => {
-    const { status, message, health } = summaryOf(stack, 'stack')
-    return (!isNotReadyOnly || health !== 'healthy') && matches(filter, [stack.metadata.name, status, message, stack.status?.waitingFor])
-  })
-  const shownBoxes = boxes.items.filter((box) => {
-    const { status, message, health } = summaryOf(box, 'box')
-    return (!isNotReadyOnly || health !== 'healthy') && matches(filter, [box.metadata.name, status, message, box.spec.image, boxRollout(box)])
-  })
+  const isShown = ({ status, message, health }: Summary, words: (string | undefined)[]) =>
+    (!isNotReadyOnly || health !== 'healthy') && matches(filter, [status, message, ...words])
+  const shownStacks = stacks.items.filter((stack) => isShown(summaryOf(stack, 'stack'), [stack.metadata.name, stack.status?.waitingFor]))
+  const shownBoxes = boxes.items.filter((box) => isShown(summaryOf(box, 'box'), [box.metadata.name, box.spec.image, boxRollout(box)]))
+  const shownNetworks = networks.items.filter((network) => isShown(networkSummary(network), [network.metadata.name, network.spec.type, network.spec.cidr]))
   return (
     <div onKeyDown={moveFocus}>
       <h1>Namespace {namespace}</h1>
@@ -97,64 +161,22 @@ export function NamespaceView(): ReactNode {
           <input type="checkbox" checked={isNotReadyOnly} onChange={(event) => setNotReadyOnly(event.target.checked)} /> Only what is not ready
         </label>
       </form>
-      <div className="title">
-        <h2>Stacks</h2>
-        <span className="quiet" role="status">
-          {shownStacks.length} of {stacks.items.length} stacks
-        </span>
-      </div>
-      {stacks.error?.isRefusal && <Failure what="modelstacks" error={stacks.error} />}
-      {!stacks.isLoaded && !stacks.error && <Loading />}
-      {shownStacks.length > 0 && (
-        <div className="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Ready</th>
-                <th scope="col">Status</th>
-                <th scope="col">Waiting for</th>
-                <th scope="col">Age</th>
-                <th scope="col">Message</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shownStacks.map((stack) => (
-                <StackRow key={stack.metadata.uid} stack={stack} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      <div className="title">
-        <h2>Boxes</h2>
-        <span className="quiet" role="status">
-          {shownBoxes.length} of {boxes.items.length} boxes
-        </span>
-      </div>
-      {boxes.error?.isRefusal && <Failure what="modelboxes" error={boxes.error} />}
-      {!boxes.isLoaded && !boxes.error && <Loading />}
-      {shownBoxes.length > 0 && (
-        <div className="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Ready</th>
-                <th scope="col">Status</th>
-                <th scope="col">Image</th>
-                <th scope="col">Rollout</th>
-                <th scope="col">Age</th>
-                <th scope="col">Message</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shownBoxes.map((box) => (
-                <BoxRow key={box.metadata.uid} box={box} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+      <Section title="Stacks" resource="modelstacks" objects={stacks} shown={shownStacks.length} columns={['Name', 'Ready', 'Status', 'Waiting for', 'Age', 'Message']}>
+        {shownStacks.map((stack) => (
+          <StackRow key={stack.metadata.uid} stack={stack} />
+        ))}
+      </Section>
+      <Section title="Boxes" resource="modelboxes" objects={boxes} shown={shownBoxes.length} columns={['Name', 'Ready', 'Status', 'Image', 'Rollout', 'Age', 'Message']}>
+        {shownBoxes.map((box) => (
+          <BoxRow key={box.metadata.uid} box={box} />
+        ))}
+      </Section>
+      {(networks.items.length > 0 || networks.error?.isRefusal) && (
+        <Section title="Networks" resource="networks" objects={networks} shown={shownNetworks.length} columns={['Name', 'Type', 'CIDR', 'Gateway', 'Status', 'Boxes', 'Age', 'Message']}>
+          {shownNetworks.map((network) => (
+            <NetworkRow key={network.metadata.uid} network={network} />
+          ))}
+        </Section>
       )}
     </div>
   )

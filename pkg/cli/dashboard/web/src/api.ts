@@ -94,11 +94,12 @@ export async function mayAccess(namespace: string, access: Access): Promise<bool
 }
 
 // Resources are those that the page watches.
-export type Resource = 'modelboxes' | 'modelstacks' | 'deployments' | 'statefulsets' | 'daemonsets' | 'replicasets' | 'jobs' | 'cronjobs' | 'pods' | 'events'
+export type Resource = 'modelboxes' | 'modelstacks' | 'networks' | 'deployments' | 'statefulsets' | 'daemonsets' | 'replicasets' | 'jobs' | 'cronjobs' | 'pods' | 'events'
 
 const groups: Record<Resource, string> = {
   modelboxes: '/apis/model.github.com/v1',
   modelstacks: '/apis/model.github.com/v1',
+  networks: '/apis/model.github.com/v1',
   deployments: '/apis/apps/v1',
   statefulsets: '/apis/apps/v1',
   daemonsets: '/apis/apps/v1',

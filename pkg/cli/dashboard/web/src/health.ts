@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-import type { Check, CheckResult, Component, ComponentStatus, Condition, ContainerStatus, KubeObject, ModelBox, ModelStack, Pod, Workload } from './types'
+import type { Check, CheckResult, Component, ComponentStatus, Condition, ContainerStatus, KubeObject, ModelBox, ModelStack, Network, Pod, Workload } from './types'
 
 export type Health = 'healthy' | 'underway' | 'failing'
 
@@ -11,8 +11,8 @@ export interface Summary {
   health: Health
 }
 
-// summaryOf sums up a box or a stack in the words of the tables of kubectl get.
-export function summaryOf(object: ModelBox | ModelStack, noun: 'box' | 'stack'): Summary {
+// summaryOf sums up an object in the words of the tables of kubectl get.
+export function summaryOf(object: ModelBox | ModelStack | Network, noun: 'box' | 'stack' | 'network'): Summary {
   const conditions = object.status?.conditions ?? []
   const generation = object.metadata.generation ?? 0
   const ready = conditions.find((condition) => condition.type === 'Ready')
@@ -24,6 +24,19 @@ export function summaryOf(object: ModelBox | ModelStack, noun: 'box' | 'stack'):
   }
   const health = ready.status === 'True' ? 'healthy' : isStalled ? 'failing' : 'underway'
   return { status: ready.reason ?? '', message: ready.message ?? '', health }
+}
+
+// networkSummary is the summary of a network, which has no condition Stalled: it fails while the cluster refuses what it becomes.
+export function networkSummary(network: Network): Summary {
+  const summary = summaryOf(network, 'network')
+  const { boxes = [], boxesOmitted = 0, conditions = [] } = network.status ?? {}
+  if (network.metadata.deletionTimestamp) {
+    const users = boxesOmitted ? `${boxes.join(', ')} and ${boxesOmitted} more` : boxes.join(', ')
+    return { ...summary, message: users ? `waiting until no box uses it: ${users}` : summary.message }
+  }
+  const applied = conditions.find(({ type }) => type === 'Applied')
+  const isRefused = applied?.status === 'False' && ['NotOwned', 'Forbidden', 'Invalid', 'Rejected', 'NotServed'].includes(applied.reason ?? '')
+  return isRefused && summary.status !== 'Pending' ? { ...summary, health: 'failing' } : summary
 }
 
 // hasReplicas returns whether a workload has a number of replicas.

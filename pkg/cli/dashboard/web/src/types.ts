@@ -72,6 +72,7 @@ export interface ModelBox extends KubeObject {
     address?: string
     rollout?: {
       phase?: string
+      podsHash?: string
       reason?: string
       message?: string
       step?: number
@@ -79,6 +80,26 @@ export interface ModelBox extends KubeObject {
       nextStepAt?: string
       checks?: CheckResult[]
     }
+    podNetworks?: PodNetwork[]
+    conditions?: Condition[]
+  }
+}
+
+export interface PodNetwork {
+  pod: string
+  network: string
+  interface?: string
+  addresses?: string[]
+}
+
+export interface Network extends KubeObject {
+  spec: { cidr: string; gateway: string; type?: string; master?: string; vlan?: number; mtu?: number; routes?: string[] }
+  status?: {
+    observedGeneration?: number
+    boxes?: string[]
+    boxesOmitted?: number
+    usedAddresses?: number
+    freeAddresses?: number
     conditions?: Condition[]
   }
 }

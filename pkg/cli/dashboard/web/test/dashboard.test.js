@@ -258,11 +258,17 @@ test('a rollback leaves out the steps of a rollout', async () => {
 test('the checks of a rollout are shown with their results', async () => {
   const other = await open('about:blank', { storageState: await page.context().storageState() })
   // The control plane has no Prometheus, so it takes no box with checks: the answer of the server gets them on its way.
+  let front
+  let watch
+  await other.routeWebSocket(/modelboxes\?.*watch=true/, (socket) => {
+    watch = socket
+  })
   await other.route(/modelboxes\?limit/, async (route) => {
     const response = await route.fetch()
     const list = await response.json()
-    const front = list.items.find((item) => item.metadata.name === 'front')
+    front = list.items.find((item) => item.metadata.name === 'front')
     front.spec.rollout.checks = [{ name: 'error-rate', max: '0.05', count: 5 }, { name: 'latency', min: '1', max: '200' }, { name: 'requests', min: '10', count: 2 }]
+    front.status.rollout.podsHash = 'of the test'
     front.status.rollout.checks = [
       { name: 'error-rate', step: 1, successes: 2, failures: 1, value: '0.2', message: '0.2 is more than 0.05' },
       { name: 'latency', step: 1, successes: 1, value: '120' },
@@ -275,10 +281,21 @@ test('the checks of a rollout are shown with their results', async () => {
   await other.getByRole('row', { name: 'error-rate 1 2 of 5 1 0 0.2 at most 0.05 0.2 is more than 0.05' }).waitFor()
   await other.getByRole('row', { name: 'latency 1 1 of 1 0 0 120 1 to 200' }).waitFor()
   await other.getByRole('row', { name: 'requests 1 1 of 2 0 3 at least 10 no data' }).waitFor()
-  for (const [name, health] of [['error-rate', 'failing'], ['latency', 'healthy'], ['requests', 'underway']]) {
+  for (const [name, health, plot] of [
+    ['error-rate', 'failing', 'value 0.2, max 0.05'],
+    ['latency', 'healthy', 'value 120, min 1, max 200'],
+    ['requests', 'underway', 'min 10'],
+  ]) {
     assert.equal(await other.getByRole('row', { name }).locator(`.${health}`).count(), 1)
+    await other.getByRole('row', { name }).getByRole('img', { name: `Values of ${name}: ${plot}`, exact: true }).waitFor()
   }
   assert.equal(await other.getByText('removed').count(), 0)
+  for (let successes = 3; successes < 6; successes++) {
+    const value = String(successes / 100)
+    Object.assign(front.status.rollout.checks[0], { successes, value, message: undefined })
+    watch.send(JSON.stringify({ type: 'MODIFIED', object: front }))
+    await other.getByRole('img', { name: `Values of error-rate: value ${value}, max 0.05` }).waitFor()
+  }
   await picture('box-checks', other)
   await other.context().close()
 })
@@ -315,6 +332,67 @@ test('the logs of all pods are shown, filtered and followed', async () => {
   await other.context().close()
 })
 
+test('the usage of a box is plotted against its requests', async () => {
+  const other = await open('about:blank', { storageState: await page.context().storageState() })
+  await other.goto(page.url().replace(/#.*/, '') + '#/boxes/front/usage')
+  // The control plane has no metrics-server.
+  await other.getByText('Cannot read the usage: metrics API not available').waitFor()
+  const start = Date.now() - 600_000
+  const used = [...Array(36).keys()].map((index) => 120 + Math.round(60 * Math.sin(index / 5)))
+  let measured = 0
+  await other.clock.install()
+  await other.route(/\/usage\/front/, (route) => {
+    const cpu = used[measured]
+    const json = {
+      time: new Date(start + 15_000 * ++measured).toISOString(),
+      pods: 2,
+      measured: 2,
+      cpu: { used: cpu, requested: 200 },
+      memory: { used: (512 + 8 * measured) * 2 ** 20, requested: measured > 20 ? 2 ** 30 : 0 },
+      containers: [
+        { name: 'agent', pods: 2, cpu: { used: '5m', recommended: '10m' }, memory: { used: '20Mi', recommended: '32Mi' } },
+        { name: 'front', pods: 2, cpu: { used: '70m', requested: '100m', recommended: '90m' }, memory: { used: '400Mi', requested: '512Mi', recommended: '512Mi' } },
+      ],
+    }
+    return route.fulfill({ json })
+  })
+  await other.reload()
+  for (const [index, cpu] of used.entries()) {
+    if (index > 0) await other.clock.runFor(15_000)
+    const memory = `used ${520 + 8 * index}Mi${index >= 20 ? ', requested 1Gi' : ''}`
+    await other.getByRole('img', { name: `CPU: used ${cpu}m, requested 200m`, exact: true }).waitFor()
+    await other.getByRole('img', { name: `Memory: ${memory}`, exact: true }).waitFor()
+  }
+  await other.getByText('2 of 2 running pods measured').waitFor()
+  await other.getByRole('row', { name: 'agent 2 5m none 10m 20Mi none 32Mi' }).waitFor()
+  await other.getByRole('row', { name: 'front 2 70m 100m 90m 400Mi 512Mi 512Mi' }).waitFor()
+  await checkAccessibility('usage', other)
+  await picture('box-usage', other)
+  // The page keeps the measurements while it shows another section, and while it cannot read them.
+  await other.route(/\/usage\/front/, (route) => route.abort())
+  await other.getByRole('link', { name: 'YAML' }).click()
+  await other.getByRole('link', { name: 'Usage' }).click()
+  await other.getByText('Cannot read the usage: kubectl modelbox dashboard does not answer').waitFor()
+  await other.getByRole('img', { name: `CPU: used ${used.at(-1)}m, requested 200m` }).waitFor()
+  await other.context().close()
+})
+
+test('networks are shown with the addresses of pods', async () => {
+  const pod = kubectl('get', 'pods', '--selector=modelbox=router', '--output=jsonpath={.items[0].metadata.name}')
+  const interfaces = JSON.stringify([{ name: 'dashboard/lan', interface: 'net1', ips: ['192.168.0.2'], mac: '9e:0c:d9:b2:f0:a6' }])
+  kubectl('annotate', `pod/${pod}`, `k8s.v1.cni.cncf.io/network-status=${interfaces}`)
+  await page.goto(page.url().replace(/#.*/, '') + '#/')
+  await page.getByRole('row', { name: /^lan bridge 192\.168\.0\.0\/16 192\.168\.0\.1 .*NotServed 1 / }).getByRole('link').click()
+  await page.getByRole('heading', { name: 'Network lan' }).waitFor()
+  await page.getByRole('row', { name: `${pod} router net1 192.168.0.2` }).waitFor()
+  await page.getByText('1 used, 65532 free').waitFor()
+  await picture('network')
+  await checkAccessibility('network')
+  await page.getByRole('row', { name: pod }).getByRole('link', { name: 'router' }).click()
+  await page.getByRole('row', { name: `${pod} lan net1 192.168.0.2` }).getByRole('link').click()
+  await page.getByRole('heading', { name: 'Network lan' }).waitFor()
+})
+
 test('a refusal of the server is shown, and cannot be confirmed', async () => {
   await page.goto(page.url().replace(/#.*/, '') + '#/boxes/agent')
   await page.getByRole('button', { name: 'Restart' }).waitFor()
@@ -337,6 +415,7 @@ test('a user without rights is told what they may not read, and is offered nothi
   try {
     const annas = await open(other.url)
     await annas.getByText(/You may not read modelstacks: .*User "anna" cannot list resource "modelstacks"/).waitFor()
+    await annas.getByText('You may not read networks: ').waitFor()
     await annas.getByRole('link', { name: 'front' }).click()
     for (const what of ['deployments', 'replicasets', 'pods', 'events']) await annas.getByText(`You may not read ${what}: `).waitFor()
     await picture('box-without-rights', annas)
@@ -344,6 +423,8 @@ test('a user without rights is told what they may not read, and is offered nothi
     await annas.getByText('You may not read the history: ').waitFor()
     await annas.getByRole('link', { name: 'Logs' }).click()
     await annas.getByText('You may not read the logs: ').waitFor()
+    await annas.getByRole('link', { name: 'Usage' }).click()
+    await annas.getByText('You may not read the usage: ').waitFor()
     assert.equal(await annas.getByRole('button').count(), 0)
     await annas.context().close()
   } finally {
