@@ -176,7 +176,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 // A client of Go can still fail a request with a body: one that has chosen its connection, and whose client gets no processor for
 // longer than the server holds its answers back.
 func TestRequestsSucceedWhenServersAreReplaced(t *testing.T) {
-	const replacements = 4
+	const replacements, maxReplacements = 4, 40
 	for _, test := range []struct {
 		name  string
 		drain func(*server)
@@ -215,7 +215,8 @@ func TestRequestsSucceedWhenServersAreReplaced(t *testing.T) {
 					}
 				})
 			}
-			for range replacements {
+			// On a busy machine, few requests are on their way at the moment of a stop.
+			for replaced := 0; replaced < replacements || len(failures) < test.least && replaced < maxReplacements; replaced++ {
 				before := sent.Load()
 				eventually(t, "clients send requests", func() bool { return sent.Load() > before+2*clients })
 				old := server
