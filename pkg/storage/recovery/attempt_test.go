@@ -4,7 +4,9 @@
 package recovery
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/etcd/client/v3/concurrency"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,6 +28,9 @@ import (
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
+
+// lockPatience is the timeout for the end of a recovery whose lock is lost.
+const lockPatience = time.Minute
 
 // earlier is the mark of a store that was lost.
 var earlier = Position{Identity: Identity{UID: "lost", Ancestors: []types.UID{"before"}}, Revision: 500}
@@ -53,7 +59,8 @@ func expectRefused(t *testing.T, f *fixture, texts ...string) {
 
 func TestTheFirstStartGivesTheStoreAnIdentity(t *testing.T) {
 	f := newFixture(t)
-	first := f.serve(New)
+	var first Position
+	expectCounted(t, func() { first = f.serve(New) }, map[string]float64{"starts_total New": 1})
 	if first.Identity.UID == "" {
 		t.Fatal("the store has no identity")
 	}
@@ -235,10 +242,10 @@ func TestExternalEtcdThatIsTooFarBehindKeepsItsRevision(t *testing.T) {
 }
 
 func TestPolicyRefuseReportsTheDifferencesAndRecoversNothing(t *testing.T) {
-	f := newFixture(t, deploymentOf(t, box("web", "1")), childOf(box("old", "2"), "apps/v1", "Deployment"))
+	f := newFixture(t, deploymentOf(t, box("web", "1")), deploymentOf(t, box("mail", "3")), childOf(box("old", "2"), "apps/v1", "Deployment"))
 	f.config.Policy = Refuse
 	f.setLease(earlier)
-	expectRefused(t, f, "Empty", `store "lost" at revision 500`, "and has 0 boxes, 0 stacks and 0 networks", "has 1 children with a readable record of a box, a stack or a network, and 1 children without", "--store-recovery=recover")
+	expectRefused(t, f, "Empty", `store "lost" at revision 500`, "and has 0 boxes, 0 stacks and 0 networks", "has 2 children with a readable record of a box, a stack or a network, and 1 children without", "--store-recovery=recover")
 	expectNames(t, f.stored())
 }
 
@@ -333,4 +340,150 @@ func TestStoreIsNotServedWhenTheLeaseCannotBeRead(t *testing.T) {
 	// Without leader election there is no Lease.
 	f.config.Lease = types.NamespacedName{}
 	f.serve(New)
+}
+
+func TestOneServerAtATimeRecoversASharedStore(t *testing.T) {
+	for _, isExclusive := range []bool{true, false} {
+		t.Run(fmt.Sprintf("exclusive: %t", isExclusive), func(t *testing.T) {
+			f := newFixture(t, deploymentOf(t, box("web", "1")))
+			f.config.IsExclusive = isExclusive
+			f.setLease(earlier)
+			session, err := concurrency.NewSession(f.store.client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer session.Close()
+			lock := concurrency.NewMutex(session, f.store.key("lock"))
+			if err := lock.Lock(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if !isExclusive {
+				expectRefused(t, f, "another server is recovering the store")
+				expectNames(t, f.stored())
+				if err := lock.Unlock(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// An exclusive store needs no lock. A former process may have left one.
+			f.serve(Empty)
+			expectNames(t, f.stored(), "web")
+		})
+	}
+}
+
+// Another server can get the lock, and two servers would recover the store at the same time.
+func TestARecoveryEndsWhenItsLockIsLost(t *testing.T) {
+	f := newFixture(t, deploymentOf(t, box("web", "1")))
+	f.config.IsExclusive = false
+	f.setLease(earlier)
+	var lose sync.Once
+	f.hookRequests(func(ctx context.Context, verb, key string) error {
+		if verb != "put" || !strings.HasSuffix(key, "/revision") {
+			return nil
+		}
+		lose.Do(func() { _ = f.store.client.Lease.Close() }) // the session does not renew the lease of its lock
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lockPatience):
+			return errors.New("the recovery continues without its lock")
+		}
+	})
+	expectRefused(t, f, "the lock of the store was lost")
+	expectNames(t, f.stored())
+	if got := mustMark(t, f.lease()).Store; got != earlier.Identity.UID {
+		t.Errorf("the Lease names store %s", got)
+	}
+}
+
+// The recovery that was interrupted may have a later mark than the Lease, which a user can delete.
+func TestLatestMark(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		begun *Recovery
+		lease int64
+		want  types.UID
+	}{
+		{"no recovery has begun", nil, 5, "lease"},
+		{"a recovery has begun, and the Lease was deleted", &Recovery{Mark: Mark{Store: "begun", Revision: 5}}, 0, "begun"},
+		{"a recovery has begun, and the Lease has an earlier revision", &Recovery{Mark: Mark{Store: "begun", Revision: 5}}, 4, "begun"},
+		{"a recovery has begun, and the Lease has the same revision", &Recovery{Mark: Mark{Store: "begun", Revision: 5}}, 5, "begun"},
+		{"a recovery has begun, and the Lease has a later revision", &Recovery{Mark: Mark{Store: "begun", Revision: 5}}, 6, "lease"},
+	} {
+		a := &attempt{position: Position{Identity: Identity{Recovery: row.begun}}, mark: Mark{Store: "lease", Revision: row.lease}}
+		if got := a.latestMark().Store; got != row.want {
+			t.Errorf("%s: got the mark of the %s, want of the %s", row.name, got, row.want)
+		}
+	}
+}
+
+// A server on the former store would otherwise renew the Lease.
+func TestLeaseOfAnotherStoreIsReleased(t *testing.T) {
+	for _, row := range []struct {
+		name      string
+		mark      Position
+		situation Situation
+		holder    string
+	}{
+		{"the Lease names a lost store", earlier, Empty, ""},
+		{"the Lease names no store", Position{}, New, "former"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newFixture(t)
+			lease := f.setLease(row.mark)
+			lease.Spec.HolderIdentity = ptr.To("former")
+			f.writeLease(lease)
+			position := f.serve(row.situation)
+			got := f.lease()
+			if mustMark(t, got).Store != position.Identity.UID || *got.Spec.HolderIdentity != row.holder {
+				t.Errorf("the Lease has the labels %v and the holder %q, want %q", got.Labels, *got.Spec.HolderIdentity, row.holder)
+			}
+		})
+	}
+}
+
+// After a restart, the server would answer that the owners do not exist.
+func TestAbsentOwnersAreStoredBeforeTheStoreIsServed(t *testing.T) {
+	f := newFixture(t, childOf(box("old", "2"), "apps/v1", "Deployment"))
+	f.setLease(earlier)
+	isFull := true
+	f.hookRequests(func(_ context.Context, verb, key string) error {
+		if isFull && verb == "txn" && key == f.store.absentOwnersKey() {
+			return errors.New("the store is full")
+		}
+		return nil
+	})
+	expectRefused(t, f, "writing the absent owners of the store: the store is full")
+	isFull = false
+	old := AbsentOwner{"modelboxes", testNamespace, "old", "2"}
+	expectAbsent(t, f, Empty, old)
+	isFull = true
+	f.config.Policy = Ignore
+	expectRefused(t, f, "the store is full")
+	f.config.Policy = Recover
+	expectAbsent(t, f, Current, old)
+}
+
+func TestLostOwnersAreReported(t *testing.T) {
+	const message = "Some children have owners that are not in the store"
+	for _, row := range []struct {
+		name  string
+		child runtime.Object
+		want  bool
+	}{
+		{"with a record", deploymentOf(t, box("web", "1")), false},
+		{"without a record", childOf(box("web", "1"), "apps/v1", "Deployment"), true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newFixture(t, row.child)
+			ctx, logs := withLogs(t, t.Context())
+			a := &attempt{Runner: NewRunner(f.config, nil), store: f.store, contents: f.contents}
+			if _, err := a.run(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if got := slices.ContainsFunc(logs(), func(got string) bool { return strings.HasPrefix(got, message) }); got != row.want {
+				t.Errorf("lost owners are reported: %t", got)
+			}
+		})
+	}
 }

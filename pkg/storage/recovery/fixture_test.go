@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -139,6 +140,28 @@ func newFixtureIn(t *testing.T, transport storagebackend.TransportConfig, prefix
 	return f
 }
 
+// newMemoryFixture returns a fixture with a store in memory, which has no storage for objects. It is for a test with a time of its own.
+func newMemoryFixture(t *testing.T, children ...runtime.Object) (*fixture, *memoryKV) {
+	t.Helper()
+	kv := newMemoryKV()
+	options := generic.RESTOptions{
+		ResourcePrefix: "model.github.com/objects",
+		StorageConfig:  &storagebackend.ConfigForResource{Config: storagebackend.Config{Prefix: "/registry"}},
+		Decorator:      noStorage(map[string]bool{}, ""),
+	}
+	f := &fixture{t: t, store: newStore(kv.client(), "/registry"), cluster: fake.NewClientset()}
+	f.config = Config{
+		Policy: Recover, NewClient: kv.newClient, Boxes: options, Stacks: options, Networks: options, IsExclusive: true,
+		KubeClient: f.cluster, MetadataClient: newMetadataClient(t, children),
+		Lease: types.NamespacedName{Namespace: "modelbox-system", Name: "modelbox-controller"}, Holder: "one", ObservePeriod: time.Minute,
+	}
+	var err error
+	if f.contents, err = openContents(f.store, &f.config); err != nil {
+		t.Fatal(err)
+	}
+	return f, kv
+}
+
 // newMetadataClient returns a fake client with these children. The fake cannot derive the resource of NetworkAttachmentDefinitions
 // from their kind.
 func newMetadataClient(t *testing.T, children []runtime.Object) *metadatafake.FakeMetadataClient {
@@ -160,12 +183,36 @@ func newMetadataClient(t *testing.T, children []runtime.Object) *metadatafake.Fa
 	return client
 }
 
+// hostCluster returns the cluster of the fixture.
+func (f *fixture) hostCluster() *cluster {
+	return &cluster{kube: f.config.KubeClient, metadata: f.config.MetadataClient}
+}
+
+// metadataClient returns the fake client of children.
+func (f *fixture) metadataClient() *metadatafake.FakeMetadataClient {
+	return f.config.MetadataClient.(*metadatafake.FakeMetadataClient)
+}
+
+// deleteDeployment deletes a Deployment from the cluster.
+func (f *fixture) deleteDeployment(name string) {
+	f.t.Helper()
+	deployments := f.config.MetadataClient.Resource(appsv1.SchemeGroupVersion.WithResource("deployments")).Namespace(testNamespace)
+	if err := deployments.Delete(f.t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
 // attempt makes one attempt to serve from the store.
 func (f *fixture) attempt() (*attempt, error) {
 	f.t.Helper()
 	runner := NewRunner(f.config, func(err error) { f.failed = err })
 	a := &attempt{Runner: runner, store: f.store, contents: f.contents}
-	_, err := a.run(f.t.Context())
+	served, err := a.run(f.t.Context())
+	if err == nil {
+		if diff := cmp.Diff(a.position, served, cmp.AllowUnexported(Position{})); diff != "" {
+			f.t.Errorf("the position that the server serves from: -want +got:\n%s", diff)
+		}
+	}
 	return a, err
 }
 

@@ -6,12 +6,16 @@ package recovery
 import (
 	"context"
 	"errors"
+	goruntime "runtime"
+	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/storage"
 	"k8s.io/client-go/tools/cache"
@@ -66,7 +70,80 @@ func TestACacheIsFilledWhenTheStoreIsServedFrom(t *testing.T) {
 
 func TestACacheThatWasNeverFilledStops(t *testing.T) {
 	_, stop := newCache(t, newFixture(t), nil)
+	awaitGoroutines(t, "recovery.gatedStorage.wait", func(count int) bool { return count > 0 })
 	stop()
+	awaitGoroutines(t, "recovery.gatedStorage.wait", func(count int) bool { return count == 0 })
+}
+
+// goroutines returns the number of goroutines with a function on their stack.
+func goroutines(function string) int {
+	stacks := make([]byte, 16<<20)
+	stacks = stacks[:goruntime.Stack(stacks, true)]
+	count := 0
+	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
+		if strings.Contains(stack, function) {
+			count++
+		}
+	}
+	return count
+}
+
+// awaitGoroutines waits until the number of goroutines with a function is as expected.
+func awaitGoroutines(t *testing.T, function string, isExpected func(int) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), watchPatience)
+	defer cancel()
+	for count := goroutines(function); !isExpected(count); count = goroutines(function) {
+		if ctx.Err() != nil {
+			t.Fatalf("%d goroutines are in %s", count, function)
+		}
+		goruntime.Gosched()
+	}
+}
+
+func TestACacheThatStopsLeavesNothing(t *testing.T) {
+	const checker, connection = "consistency.(*Checker).Run", "grpcsync.(*CallbackSerializer).run"
+	f := newFixture(t)
+	checkers, connections := goroutines(checker), goroutines(connection)
+	done := make(chan struct{})
+	close(done)
+	cached, stop := newCache(t, f, done)
+	var watcher watch.Interface
+	for watcher == nil {
+		w, err := cached.Watch(t.Context(), f.boxes.prefix+"/", storage.ListOptions{Predicate: storage.Everything, Recursive: true})
+		switch {
+		case err == nil:
+			watcher = w
+		case !apierrors.IsTooManyRequests(err) || t.Context().Err() != nil: // the cache is being filled
+			t.Fatal(err)
+		}
+	}
+	stop()
+	ctx, cancel := context.WithTimeout(t.Context(), watchPatience)
+	defer cancel()
+	for isOpen := true; isOpen; {
+		select {
+		case _, isOpen = <-watcher.ResultChan():
+		case <-ctx.Done():
+			t.Fatal("a watch of the cache is still open")
+		}
+	}
+	awaitGoroutines(t, checker, func(count int) bool { return count <= checkers })
+	awaitGoroutines(t, connection, func(count int) bool { return count <= connections })
+	stop() // again, for a subresource
+}
+
+func TestACacheThatCannotBeCreatedLeavesNoConnection(t *testing.T) {
+	const connection = "grpcsync.(*CallbackSerializer).run"
+	f := newFixture(t)
+	before := goroutines(connection)
+	none := func(runtime.Object) string { return "" }
+	got, _, err := storageWithCacher(nil, f.config.Corrupt)(f.config.Boxes.StorageConfig, f.boxes.prefix, nil,
+		func() runtime.Object { return &model.ModelBox{} }, f.boxes.newList, nil, storage.IndexerFuncs{"one": none, "two": none}, &cache.Indexers{})
+	if err == nil || got != nil {
+		t.Errorf("got %v, %v", got, err)
+	}
+	awaitGoroutines(t, connection, func(count int) bool { return count <= before })
 }
 
 func TestStorageThatIsNotServedFrom(t *testing.T) {

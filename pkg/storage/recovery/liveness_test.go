@@ -45,4 +45,8 @@ func TestLeaseIsHeldUntilItWasNotRenewedForItsDuration(t *testing.T) {
 	at(29)
 	expect(leaseOf("one", old.Add(time.Second)), false, "it was not renewed")
 	expect(leaseOf("two", old.Add(time.Second)), true, "another server took it")
+	at(43)
+	expect(leaseOf("two", old.Add(time.Second)), true, "before its duration has passed since")
+	at(44)
+	expect(leaseOf("two", old.Add(time.Second)), false, "the other server did not renew it")
 }

@@ -42,6 +42,11 @@ func TestRecordsAreNotKeptDecoded(t *testing.T) {
 	if kept := heapBytes() - before; len(r.owned) != boxes || kept > maxKeptHeap {
 		t.Errorf("%d boxes to restore take %d bytes of memory", len(r.owned), kept)
 	}
+	for name, restored := range r.owned {
+		if restored.memory < maxKeptHeap/boxes {
+			t.Errorf("%s is estimated to take %d bytes while it is written", name, restored.memory)
+		}
+	}
 	if err := r.restoreOwned(t.Context()); err != nil {
 		t.Fatal(err)
 	}
