@@ -102,9 +102,9 @@ func awaitGoroutines(t *testing.T, function string, isExpected func(int) bool) {
 }
 
 func TestACacheThatStopsLeavesNothing(t *testing.T) {
-	const checker, connection = "consistency.(*Checker).Run", "grpcsync.(*CallbackSerializer).run"
 	f := newFixture(t)
-	checkers, connections := goroutines(checker), goroutines(connection)
+	f.put(box("web", "1"))
+	connections := goroutines(connection)
 	done := make(chan struct{})
 	close(done)
 	cached, stop := newCache(t, f, done)
@@ -118,6 +118,10 @@ func TestACacheThatStopsLeavesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	left := map[string]int{"consistency.Checker.Run": 0, "cacher.(*Cacher).dispatchEvents": 0, connection: connections}
+	for function, before := range left {
+		awaitGoroutines(t, function, func(count int) bool { return count > before })
+	}
 	stop()
 	ctx, cancel := context.WithTimeout(t.Context(), watchPatience)
 	defer cancel()
@@ -128,14 +132,18 @@ func TestACacheThatStopsLeavesNothing(t *testing.T) {
 			t.Fatal("a watch of the cache is still open")
 		}
 	}
-	awaitGoroutines(t, checker, func(count int) bool { return count <= checkers })
-	awaitGoroutines(t, connection, func(count int) bool { return count <= connections })
+	for function, before := range left {
+		awaitGoroutines(t, function, func(count int) bool { return count <= before })
+	}
 	stop() // again, for a subresource
 }
 
+// connection is a function that runs in a goroutine for each connection to an etcd.
+const connection = "grpcsync.(*CallbackSerializer).run"
+
 func TestACacheThatCannotBeCreatedLeavesNoConnection(t *testing.T) {
-	const connection = "grpcsync.(*CallbackSerializer).run"
 	f := newFixture(t)
+	f.put(box("web", "1"))
 	before := goroutines(connection)
 	none := func(runtime.Object) string { return "" }
 	got, _, err := storageWithCacher(nil, f.config.Corrupt)(f.config.Boxes.StorageConfig, f.boxes.prefix, nil,
