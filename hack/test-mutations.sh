@@ -20,8 +20,6 @@ declare -A tests=(
 # The files that decide, if others of the package do not.
 declare -A files=(
   [pkg/apply]="adoption.go,owners.go,plan.go,retention.go,step.go"
-  [pkg/controller/modelstack]="deletion.go,graph.go,order.go,survey.go"
-  [pkg/storage/recovery]="absentowner.go,guard.go,mark.go,situation.go"
 )
 
 mapfile -t packages < <(printf '%s\n' "${!tests[@]}" | sort)

@@ -20,6 +20,7 @@ import (
 var boxKind = &kind{
 	noun:              "box",
 	plural:            "boxes",
+	name:              "ModelBox",
 	resource:          "modelboxes",
 	replacedDirectory: "replaced",
 	newObject:         func() object { return &model.ModelBox{} },

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -31,7 +30,7 @@ func TestRecordsAreNotKeptDecoded(t *testing.T) {
 		})))
 	}
 	f := newFixture(t, children...)
-	r, err := newRecoverer(t.Context(), Empty, f.boxes, &cluster{kube: f.config.KubeClient, metadata: f.config.MetadataClient}, sets.New[types.UID](), sets.New[types.UID]())
+	r, err := newRecoverer(t.Context(), Empty, f.boxes, &cluster{kube: f.config.KubeClient, metadata: f.config.MetadataClient}, newOwners())
 	if err != nil {
 		t.Fatal(err)
 	}

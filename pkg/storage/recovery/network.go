@@ -23,6 +23,7 @@ import (
 var networkKind = &kind{
 	noun:              "network",
 	plural:            "networks",
+	name:              "Network",
 	resource:          "networks",
 	replacedDirectory: "replaced-networks",
 	newObject:         func() object { return &model.Network{} },

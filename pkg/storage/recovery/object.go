@@ -16,7 +16,6 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/component-base/metrics"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/decodedsize"
@@ -32,8 +31,9 @@ type object interface {
 
 // kind describes a kind of objects that are recorded in the cluster.
 type kind struct {
-	// noun is the word for an object in messages, and plural its plural. resource is the name of the resource in the API.
-	noun, plural, resource string
+	// noun is the word for an object in messages, and plural its plural. name and resource are the names of the kind and the resource in
+	// the API.
+	noun, plural, name, resource string
 	// replacedDirectory is the directory in the store for the former values of replaced objects.
 	replacedDirectory string
 	newObject         func() object
@@ -161,22 +161,4 @@ func (k *kind) isSame(a, b object) bool {
 		apiequality.Semantic.DeepEqual(a.GetOwnerReferences(), b.GetOwnerReferences()) &&
 		apiequality.Semantic.DeepEqual(a.GetFinalizers(), b.GetFinalizers()) &&
 		k.isSameRecorded(a, b)
-}
-
-// ownOwners returns the UIDs of the owners of an object that are in this API group.
-func ownOwners(of metav1.Object) []types.UID {
-	var owners []types.UID
-	for _, owner := range of.GetOwnerReferences() {
-		if render.IsOfGroup(owner) {
-			owners = append(owners, owner.UID)
-		}
-	}
-	return owners
-}
-
-// dropOwners removes the references to owners in this API group that do not exist.
-func dropOwners(of metav1.Object, exists func(types.UID) bool) {
-	of.SetOwnerReferences(slices.DeleteFunc(of.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
-		return render.IsOfGroup(owner) && !exists(owner.UID)
-	}))
 }

@@ -206,15 +206,20 @@ func (o *objects) create(ctx context.Context, created object) error {
 	return nil
 }
 
-// update copies the recorded fields to the stored object with the same UID. It returns whether the stored object changed.
-func (o *objects) update(ctx context.Context, recorded object) (bool, error) {
-	return o.change(ctx, nameOf(recorded), recorded.GetUID(), func(stored object) object { return o.withRecorded(stored, recorded) })
+// update copies the recorded fields to the stored object with the same UID, without owners that do not exist. It returns whether the
+// stored object changed.
+func (o *objects) update(ctx context.Context, recorded object, owners *owners) (bool, error) {
+	return o.change(ctx, nameOf(recorded), recorded.GetUID(), func(stored object) object {
+		updated := o.withRecorded(stored, recorded)
+		owners.dropAbsent(updated)
+		return updated
+	})
 }
 
 // orphan removes the references to owners in this API group that do not exist from the stored object with the UID.
-func (o *objects) orphan(ctx context.Context, name types.NamespacedName, uid types.UID, exists func(types.UID) bool) error {
+func (o *objects) orphan(ctx context.Context, name types.NamespacedName, uid types.UID, owners *owners) error {
 	_, err := o.change(ctx, name, uid, func(stored object) object {
-		dropOwners(stored, exists)
+		owners.dropAbsent(stored)
 		return stored
 	})
 	return err

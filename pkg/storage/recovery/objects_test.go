@@ -132,14 +132,14 @@ func TestAnObjectThatIsNotStored(t *testing.T) {
 	if _, isStored, err := f.boxes.summary(t.Context(), absent); isStored || err != nil {
 		t.Errorf("summary: %t, %v", isStored, err)
 	}
-	if isChanged, err := f.boxes.update(t.Context(), mustBox(t, box("absent", "1"))); isChanged || err == nil {
+	if isChanged, err := f.boxes.update(t.Context(), mustBox(t, box("absent", "1")), newOwners()); isChanged || err == nil {
 		t.Errorf("update: %t, %v", isChanged, err)
 	}
 	if err := f.boxes.remove(t.Context(), absent, "1"); err != nil {
 		t.Errorf("remove: %v", err)
 	}
 	// Another object of the name has another UID.
-	if isChanged, err := f.boxes.update(t.Context(), mustBox(t, box("web", "2", atGeneration(2)))); isChanged || err == nil {
+	if isChanged, err := f.boxes.update(t.Context(), mustBox(t, box("web", "2", atGeneration(2))), newOwners()); isChanged || err == nil {
 		t.Errorf("update of another object: %t, %v", isChanged, err)
 	}
 	if err := f.boxes.remove(t.Context(), webName, "2"); err == nil || !strings.Contains(err.Error(), "removing box shop/web") {

@@ -7,8 +7,6 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 )
@@ -23,16 +21,16 @@ type recovered struct {
 // recoverObjects updates the objects in the store from the records in the cluster. After an error, some of the objects may
 // already be updated. The next recovery continues from there.
 func recoverObjects(ctx context.Context, situation Situation, contents *contents, cluster *cluster) (*recovered, error) {
-	exist, replaced := sets.New[types.UID](), sets.New[types.UID]()
-	networks, err := newRecoverer(ctx, situation, contents.networks, cluster, exist, replaced)
+	owners := newOwners()
+	networks, err := newRecoverer(ctx, situation, contents.networks, cluster, owners)
 	if err != nil {
 		return nil, err
 	}
-	stacks, err := newRecoverer(ctx, situation, contents.stacks, cluster, exist, replaced)
+	stacks, err := newRecoverer(ctx, situation, contents.stacks, cluster, owners)
 	if err != nil {
 		return nil, err
 	}
-	boxes, err := newRecoverer(ctx, situation, contents.boxes, cluster, exist, replaced)
+	boxes, err := newRecoverer(ctx, situation, contents.boxes, cluster, owners)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +58,7 @@ func recoverObjects(ctx context.Context, situation Situation, contents *contents
 	// The Services of a stack are for its external components. restoreOwned has handled its boxes.
 	for _, resource := range []schema.GroupVersionResource{services, endpointSlices} {
 		if err := eachChildOfStack(ctx, cluster, resource, func(child child) error {
-			if !exist.Has(child.owner.UID) && !stacks.stored[child.ownerName()].IsCorrupt {
+			if !owners.exist.Has(child.owner.UID) && !stacks.stored[child.ownerName()].IsCorrupt {
 				done.orphans = append(done.orphans, newOrphan(stackKind, child))
 			}
 			return nil

@@ -61,9 +61,8 @@ type recoverer struct {
 
 	// stored has the objects that were in the store before. A restored object replaces the object of its name.
 	stored map[types.NamespacedName]summary
-	// exist has the UIDs of the objects of all kinds that are stored or recorded, and replaced the UIDs of the objects that
-	// were replaced.
-	exist, replaced sets.Set[types.UID]
+	// owners are the objects of all kinds. The recoverers of all kinds share them.
+	owners *owners
 	// haveChildren has the UIDs of the objects that have children.
 	haveChildren sets.Set[types.UID]
 	// owned has the objects with owners. They are written last, because the record of an owner may be listed after the records
@@ -84,20 +83,22 @@ type restoration struct {
 	memory int64
 }
 
-// newRecoverer returns a recoverer for objects of one kind. The recoverers of all kinds share the sets exist and replaced.
-func newRecoverer(ctx context.Context, situation Situation, objects *objects, cluster *cluster, exist, replaced sets.Set[types.UID]) (*recoverer, error) {
+// newRecoverer returns a recoverer for objects of one kind, and adds the stored objects to the owners.
+func newRecoverer(ctx context.Context, situation Situation, objects *objects, cluster *cluster, owners *owners) (*recoverer, error) {
 	stored, err := objects.summaries(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, object := range stored {
-		if !object.IsCorrupt {
-			exist.Insert(object.UID)
+	for name, object := range stored {
+		if object.IsCorrupt {
+			owners.corrupt.Insert(corruptObject{objects.name, name})
+		} else {
+			owners.exist.Insert(object.UID)
 		}
 	}
 	return &recoverer{
-		situation: situation, objects: objects, cluster: cluster, stored: stored,
-		exist: exist, replaced: replaced, haveChildren: sets.New[types.UID](), owned: map[types.NamespacedName]restoration{},
+		situation: situation, objects: objects, cluster: cluster, stored: stored, owners: owners,
+		haveChildren: sets.New[types.UID](), owned: map[types.NamespacedName]restoration{},
 		outcome: &outcome{objects: map[action]int{}},
 	}, nil
 }
@@ -150,14 +151,10 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 	}
 	if restored.do == replace {
 		restored.replaced = stored.UID
-		r.exist.Delete(stored.UID)
-		r.replaced.Insert(stored.UID)
+		r.owners.exist.Delete(stored.UID)
+		r.owners.replaced.Insert(stored.UID)
 	}
-	r.exist.Insert(record.GetUID())
-	r.stored[name] = summary{
-		UID: record.GetUID(), Generation: record.GetGeneration(), Created: record.GetCreationTimestamp(),
-		Owners: ownOwners(record), IsRestored: true, Recorded: recorded,
-	}
+	r.owners.exist.Insert(record.GetUID())
 	if earlier, isPending := r.owned[name]; isPending {
 		restored.do, restored.replaced = earlier.do, earlier.replaced
 		delete(r.owned, name)
@@ -167,7 +164,15 @@ func (r *recoverer) restore(ctx context.Context, child child) error {
 			return err
 		}
 	}
-	if len(ownOwners(record)) > 0 {
+	owners := ownOwners(record)
+	if restored.do == update && record.GetOwnerReferences() == nil {
+		owners = stored.Owners // the update keeps them
+	}
+	r.stored[name] = summary{
+		UID: record.GetUID(), Generation: record.GetGeneration(), Created: record.GetCreationTimestamp(),
+		Owners: owners, IsRestored: true, Recorded: recorded,
+	}
+	if len(owners) > 0 {
 		r.owned[name] = restored
 		return nil
 	}
@@ -186,10 +191,10 @@ func (r *recoverer) restoreOwned(ctx context.Context) error {
 		return err
 	}
 	for name, stored := range r.stored {
-		if stored.IsRestored || !slices.ContainsFunc(stored.Owners, r.replaced.Has) {
+		if stored.IsRestored || !slices.ContainsFunc(stored.Owners, r.owners.replaced.Has) {
 			continue
 		}
-		if err := r.objects.orphan(ctx, name, stored.UID, r.exist.Has); err != nil {
+		if err := r.objects.orphan(ctx, name, stored.UID, r.owners); err != nil {
 			return err
 		}
 		klog.FromContext(ctx).Info("Replaced an owner in the store and orphaned its child", "kind", r.objects.noun, "object", name, "uid", stored.UID)
@@ -222,12 +227,12 @@ func (r *recoverer) writeOne(ctx context.Context, restored restoration) error {
 	if err != nil {
 		return err
 	}
-	dropOwners(object, r.exist.Has) // an object with owners is written after all owners are known
+	r.owners.dropAbsent(object) // an object with owners is written after all owners are known
 	done := restored.do
 	logger := klog.FromContext(ctx).WithValues("kind", r.objects.noun, "object", klog.KObj(object), "uid", object.GetUID(), "generation", object.GetGeneration())
 	switch restored.do {
 	case update:
-		isChanged, err := r.objects.update(ctx, object)
+		isChanged, err := r.objects.update(ctx, object, r.owners)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/networkattachment"
@@ -128,7 +127,7 @@ func TestEachStoredBoxOfAReplacedStackIsOrphaned(t *testing.T) {
 // A batch is written when it has the objects of a page, so that few objects are in memory.
 func TestRestoredObjectsAreWrittenInBatches(t *testing.T) {
 	f := newFixture(t)
-	r, err := newRecoverer(t.Context(), Empty, f.boxes, f.hostCluster(), sets.New[types.UID](), sets.New[types.UID]())
+	r, err := newRecoverer(t.Context(), Empty, f.boxes, f.hostCluster(), newOwners())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 var stackKind = &kind{
 	noun:              "stack",
 	plural:            "stacks",
+	name:              "ModelStack",
 	resource:          "modelstacks",
 	replacedDirectory: "replaced-stacks",
 	newObject:         func() object { return &model.ModelStack{} },
