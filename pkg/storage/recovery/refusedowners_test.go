@@ -75,9 +75,9 @@ func TestAbsentOwnersAreRefusedUntilTheirChildrenAreGone(t *testing.T) {
 			t.Error("owners that did not change are written again")
 		}
 		f.deleteDeployment("a")
-		time.Sleep(absentOwnersPeriod - 1)
+		time.Sleep(absentOwnersPeriod - time.Nanosecond)
 		expect("before the next check", owner("a"), owner("b"), owner("c"))
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		expect("when the child of the first is gone", owner("b"), owner("c"))
 		expectStored("when the child of the first is gone", owner("b"), owner("c"))
 		f.deleteDeployment("b")
