@@ -178,7 +178,12 @@ test-dashboard: build ## Open every view of the dashboard of the plugin in a bro
 
 .PHONY: plugin-session
 plugin-session: build test-images ## Type every command of the plugin into a terminal, and write what it shows (tmux, Linux, root)
-	@hack/draw-plugin-session.sh docs/plugin-session.md
+	@hack/record-session.sh hack/sessions/plugin.txt docs/plugin-session.md
+
+.PHONY: k9s-session
+k9s-session: build test-images ## Press every key of artifacts/k9s in k9s, and write what it shows (tmux, Linux, root)
+	@hack/go-build.sh hack/k9s github.com/derailed/k9s $(BIN)/k9s -ldflags '-s -w'
+	@hack/record-session.sh hack/sessions/k9s.txt docs/k9s-session.md 24
 
 .PHONY: test-chaos
 test-chaos: build ## Change and break everything at once for ten minutes

@@ -14,6 +14,7 @@ declare -A exceptions=(
   [hack/hosts]="each of its files is of another Kubernetes"
   [hack/kro]="has the versions that kro is released with"
   [hack/argorollouts]="has the versions that Argo Rollouts is released with"
+  [hack/k9s]="has the versions that k9s is released with"
   [hack/certmanager]="has the versions that cert-manager is released with"
   [hack/signing]="has the versions that sigstore is released with"
 )

@@ -14,7 +14,7 @@ prose=${PWD}/_output/tools/prose
 (cd hack/tools && go build -o "${prose}" ./prose)
 
 # Scripts write these pages from the output of programs.
-written='^docs/(plugin-session\.md|performance/)'
+written='^docs/((plugin|k9s)-session\.md|performance/)'
 
 {
   find . -name '*.md' -not -path './_output/*' -not -path '*/node_modules/*' -printf '%P\n' | grep --invert-match --extended-regexp "${written}"

@@ -2,15 +2,15 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Writes what a terminal shows while every command of the plugin is typed into it, on a node with containers, as a page:
-# hack/draw-plugin-session.sh <page>
-# Needs tmux, and what "localcluster check" says. The commands are those of hack/plugin-session/session.txt.
+# Types the commands of a session into a terminal, on a node with containers, and writes what the terminal shows as a page:
+# hack/record-session.sh <session> <page> [lines of the terminal]
+# Needs tmux, and what "localcluster check" says.
 
 set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-page=$(realpath "$1")
+session=$1 page=$(realpath "$2") lines=${3:-60}
 readonly DEADLINE_SECONDS=180 ELSEWHERE_SECONDS=20
 
 # Not in TMPDIR: its path may be too long for the path of a socket.
@@ -33,10 +33,12 @@ PS1='$ '
 PROMPT_COMMAND='printf "\033]2;%s %s\a" "$((++ended))" "$?"'
 ended=-1
 END
-mkdir "${dir}/work"
-cp hack/plugin-session/shop.yaml "${dir}/work"
-terminal -f /dev/null new-session -d -x 130 -y 60 -c "${dir}/work" \
-  env KUBECONFIG="${dir}/kubeconfig" PATH="${PWD}/_output/bin:${PATH}" NO_COLOR=1 bash --noprofile --rcfile "${dir}/bashrc"
+mkdir "${dir}/work" "${dir}/home"
+cp hack/sessions/*.yaml "${dir}/work"
+ln -s "${PWD}/artifacts" "${dir}/work"
+terminal -f /dev/null new-session -d -x 130 -y "${lines}" -c "${dir}/work" \
+  env --unset=XDG_CONFIG_HOME HOME="${dir}/home" KUBECONFIG="${dir}/kubeconfig" PATH="${PWD}/_output/bin:${PATH}" NO_COLOR=1 \
+  bash --noprofile --rcfile "${dir}/bashrc"
 terminal set-option -g history-limit 10000
 terminal set-option -g scroll-on-clear off
 
@@ -74,9 +76,9 @@ elsewhere() {
 }
 
 # Lines of the session: "# text" becomes text of the page, "$ command" is typed and must succeed, or as "$1 command" end with that
-# exit code, "? pattern" awaits it on the screen, "> text" is typed into what runs, "! keys" are pressed as tmux names them, and
-# "% command" is tried elsewhere until it succeeds.
-typed=0 code=
+# exit code, "? pattern" awaits it on the screen, "> text" is typed into what runs, "! keys" are pressed as tmux names them, "@ text"
+# becomes text and the screen of a program that runs, and "% command" is tried elsewhere until it succeeds.
+typed=0 code= recorded=
 await "the first prompt" has_ended 0
 fence() { # open or closed
   [[ "${fenced:-closed}" == "$1" ]] || printf '```\n'
@@ -87,9 +89,20 @@ finish() {
   typed=$((typed + 1))
   await "the end of: ${running}" has_ended "${typed}"
   [[ "${code}" == "${wanted}" ]] || fail "exit code ${code} rather than ${wanted} of: ${running}"
-  # All but the prompt that comes after it, and the empty lines below.
-  screen | sed 's/ *$//' | sed -e :a -e '/^[[:space:]]*$/{$d;N;ba' -e '}' | sed '$d'
-  running=
+  # All but the prompt that comes after it. The screens of a program are in the page already.
+  [[ -n "${recorded}" ]] || screen | trim | sed '$d'
+  running= recorded=
+}
+# trim removes the empty lines below the text.
+trim() { sed 's/ *$//' | sed -e :a -e '/^[[:space:]]*$/{$d;N;ba' -e '}'; }
+# record_screen prints the text, and the screen of the program that runs, the first time with its command.
+record_screen() { # text
+  [[ -n "${recorded}" ]] || printf '$ %s\n' "${running}"
+  fence closed
+  printf '\n%s\n\n' "$1"
+  fence open
+  terminal capture-pane -p | trim
+  recorded=yes
 }
 {
   while IFS= read -r line; do
@@ -113,16 +126,18 @@ finish() {
         terminal send-keys -l "${running}"
         terminal send-keys Enter
         ;;
+      '@ '*) record_screen "${line#@ }" ;;
       '? '*) await "${line#\? } on the screen" shows "${line#\? }" ;;
       '! '*) terminal send-keys "${line#! }" ;;
       '> '*) terminal send-keys -l "${line#> }" && terminal send-keys Enter ;;
       '% '*)
-        finish
+        # A program whose screen is recorded runs until a key ends it.
+        [[ -n "${recorded}" ]] || finish
         await "success of: ${line#% }" elsewhere "${line#% }"
         ;;
-      *) fail "hack/plugin-session/session.txt has a line of no kind: ${line}" ;;
+      *) fail "${session} has a line of no kind: ${line}" ;;
     esac
-  done <hack/plugin-session/session.txt
+  done <"${session}"
   finish
   fence closed
 } >"${dir}/page"
