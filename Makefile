@@ -208,7 +208,8 @@ universe: ## Run simulated clusters with random changes and failures for half an
 	@hack/test-universe.sh $(DURATION)
 
 .PHONY: test-powerloss
-test-powerloss: build ## Cut the power 200 times while boxes are written (Linux, root)
+test-powerloss: build ## Cut the power 200 times while boxes are written, and at the syncs of etcd, of a restore and of raising the revision (Linux, root)
+	@MODELBOX_E2E_CUTS=200 go test ./pkg/e2e/powerloss -run TestEtcdSurvivesACutAtEverySync -timeout 120m -v
 	@MODELBOX_E2E_CUTS=200 go test ./pkg/e2e/storage -run TestPowerLossLosesNothing -timeout 120m -v
 
 .PHONY: test-mutations

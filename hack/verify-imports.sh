@@ -48,6 +48,7 @@ declare -A tests_may_import=(
   [pkg/apply]="pkg/controller/fixture"
   [pkg/registry/model/modelbox]="pkg/costtest"
   [pkg/controller/modelbox]="pkg/costtest pkg/registry/model/modelbox/boxchildren" # a test compares the reconcile with the subresource diff
+  [pkg/e2e/powerloss]="pkg/storage" # a test cuts the power in the middle of what they do
 )
 
 module=$(go list -m)

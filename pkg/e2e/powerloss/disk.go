@@ -18,6 +18,9 @@ type disk struct {
 	root   *entry
 	// changes has the changes of directories that are not durable yet, in their order.
 	changes []change
+	// syncs is the number of syncs, and hold makes some of them wait.
+	syncs int
+	hold  hold
 }
 
 // entry is a file or a directory.
@@ -62,6 +65,7 @@ func (d *disk) rename(from *entry, name string, to *entry, newName string, renam
 // sync makes the content of a file, or the entries of a directory, durable. A rename between two directories becomes durable with
 // either of them, together with all earlier changes of both.
 func (d *disk) sync(synced *entry) {
+	d.syncs++
 	if synced.entries == nil {
 		synced.content.sync()
 		return

@@ -144,6 +144,9 @@ func (n *node) Allocate(_ context.Context, _ fs.FileHandle, offset, size uint64,
 
 // Fsync makes the writes of the file, or the changes of the directory, durable.
 func (n *node) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
+	if !n.disk.awaitSync() {
+		return syscall.EIO
+	}
 	n.disk.mu.Lock()
 	defer n.disk.mu.Unlock()
 	n.disk.sync(n.entry)

@@ -88,6 +88,9 @@ func startLocked(ctx context.Context, config Config, socket string) (*Server, er
 	if err := MakePrivateDir(filepath.Join(dir, "etcd")); err != nil {
 		return nil, err
 	}
+	if err := discardInterruptedStart(ctx, dir); err != nil {
+		return nil, err
+	}
 	if config.QuotaBackendBytes == 0 {
 		quota, err := deriveQuota(dir)
 		if err != nil {
