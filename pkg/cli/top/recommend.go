@@ -157,6 +157,7 @@ func (o *Options) printRecommendations(usages []*usage) error {
 	return nil
 }
 
+// print prints the line of a container, with the most that a pod uses.
 func (c *containerUsage) print(w io.Writer, box, name string) {
 	orNone := func(request string) string { return cmp.Or(request, "<none>") }
 	measured := c.measurement(name)

@@ -38,7 +38,7 @@ func discardInterruptedStart(ctx context.Context, dir string) error {
 		// The start of etcd reports what it cannot read.
 		klog.FromContext(ctx).V(2).Info("Checking whether the first start of etcd was interrupted failed", "dir", dir, "err", err)
 	}
-	if !isInterrupted || err != nil {
+	if !isInterrupted {
 		return nil
 	}
 	klog.FromContext(ctx).Info("The first start of etcd was interrupted before it stored anything. Starting with an empty store", "dir", dir)
@@ -51,7 +51,8 @@ func discardInterruptedStart(ctx context.Context, dir string) error {
 	return nil
 }
 
-// wasFirstStartInterrupted returns whether an etcd has a log without entries, and nothing that says that there were any.
+// wasFirstStartInterrupted returns whether an etcd has a log without entries, and nothing that says that there were any. It returns
+// false with each error.
 func wasFirstStartInterrupted(data string) (bool, error) {
 	walDir := datadir.ToWALDir(data)
 	segments, err := filepath.Glob(filepath.Join(walDir, "*.wal"))

@@ -31,11 +31,15 @@ func newOwners() *owners {
 	return &owners{exist: sets.New[types.UID](), replaced: sets.New[types.UID](), corrupt: sets.New[corruptObject]()}
 }
 
-// dropAbsent removes the references to owners in this API group that do not exist. An owner that cannot be read may exist.
+// mayExist returns whether the owner of an object in a namespace exists, or is an object that cannot be read.
+func (o *owners) mayExist(namespace string, owner metav1.OwnerReference) bool {
+	return o.exist.Has(owner.UID) || o.corrupt.Has(corruptObject{owner.Kind, types.NamespacedName{Namespace: namespace, Name: owner.Name}})
+}
+
+// dropAbsent removes the references to owners in this API group that do not exist.
 func (o *owners) dropAbsent(from metav1.Object) {
 	from.SetOwnerReferences(slices.DeleteFunc(from.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
-		name := types.NamespacedName{Namespace: from.GetNamespace(), Name: owner.Name}
-		return render.IsOfGroup(owner) && !o.exist.Has(owner.UID) && !o.corrupt.Has(corruptObject{owner.Kind, name})
+		return render.IsOfGroup(owner) && !o.mayExist(from.GetNamespace(), owner)
 	}))
 }
 

@@ -58,7 +58,7 @@ func recoverObjects(ctx context.Context, situation Situation, contents *contents
 	// The Services of a stack are for its external components. restoreOwned has handled its boxes.
 	for _, resource := range []schema.GroupVersionResource{services, endpointSlices} {
 		if err := eachChildOfStack(ctx, cluster, resource, func(child child) error {
-			if !owners.exist.Has(child.owner.UID) && !stacks.stored[child.ownerName()].IsCorrupt {
+			if !owners.mayExist(child.GetNamespace(), child.owner) {
 				done.orphans = append(done.orphans, newOrphan(stackKind, child))
 			}
 			return nil

@@ -21,7 +21,7 @@ import { boxReady, boxRollout, describeStep, hasFailedRollout, isInSteps, summar
 import { useNamespace, useRead, useResource } from './hooks'
 import { LogsSection } from './LogsSection'
 import { PodNetworks } from './PodNetworks'
-import { Age, Failure, Loading, Status } from './parts'
+import { Age, Failure, Loading, Status, Table } from './parts'
 import { Tree, uidsOf, useTree, workloadResources } from './tree'
 import type { Diff, Event, History, KubeObject, ModelBox } from './types'
 import { UsageSection } from './UsageSection'
@@ -89,20 +89,9 @@ function HistorySection({ box, onAsk }: { box: ModelBox; onAsk: (action: Action)
 
 function Fields({ caption, before, after, manager, children }: { caption: string; before: string; after: string; manager?: string; children: ReactNode }): ReactNode {
   return (
-    <div className="scroll">
-      <table className="fields">
-        <caption className="hidden">{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">{before}</th>
-            <th scope="col">{after}</th>
-            {manager && <th scope="col">{manager}</th>}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
+    <Table className="fields" caption={caption} columns={['Field', before, after, ...(manager ? [manager] : [])]}>
+      {children}
+    </Table>
   )
 }
 

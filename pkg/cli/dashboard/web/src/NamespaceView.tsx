@@ -6,7 +6,7 @@ import type { Snapshot } from './collection'
 import { matches } from './filter'
 import { boxReady, boxRollout, networkSummary, summaryOf, type Summary } from './health'
 import { useNamespace, useResource } from './hooks'
-import { Age, Failure, Loading, Status } from './parts'
+import { Age, Failure, Loading, Status, Table } from './parts'
 import type { KubeObject, ModelBox, ModelStack, Network } from './types'
 
 const StackRow = memo(function StackRow({ stack }: { stack: ModelStack }): ReactNode {
@@ -107,22 +107,7 @@ function Section({ title, resource, objects, shown, columns, children }: Section
       </div>
       {objects.error?.isRefusal && <Failure what={resource} error={objects.error} />}
       {!objects.isLoaded && !objects.error && <Loading />}
-      {shown > 0 && (
-        <div className="scroll">
-          <table>
-            <thead>
-              <tr>
-                {columns.map((column) => (
-                  <th key={column} scope="col">
-                    {column}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>{children}</tbody>
-          </table>
-        </div>
-      )}
+      {shown > 0 && <Table columns={columns}>{children}</Table>}
     </>
   )
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { type ReactNode } from 'react'
+import { Table } from './parts'
 import type { ModelBox } from './types'
 
 // PodNetworks shows the addresses of the pods of boxes in networks, or in one network, and nothing without such addresses.
@@ -11,28 +12,16 @@ export function PodNetworks({ boxes, network }: { boxes: readonly ModelBox[]; ne
   return (
     <>
       <h2>{network ? 'Addresses' : 'Networks'}</h2>
-      <div className="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Pod</th>
-              <th scope="col">{network ? 'Box' : 'Network'}</th>
-              <th scope="col">Interface</th>
-              <th scope="col">Addresses</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={`${row.pod} ${row.network} ${row.interface}`}>
-                <th scope="row">{row.pod}</th>
-                <td>{network ? <a href={`#/boxes/${row.box}`}>{row.box}</a> : <NetworkName name={row.network} />}</td>
-                <td>{row.interface}</td>
-                <td className="message">{row.addresses?.join(', ')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={['Pod', network ? 'Box' : 'Network', 'Interface', 'Addresses']}>
+        {rows.map((row) => (
+          <tr key={`${row.pod} ${row.network} ${row.interface}`}>
+            <th scope="row">{row.pod}</th>
+            <td>{network ? <a href={`#/boxes/${row.box}`}>{row.box}</a> : <NetworkName name={row.network} />}</td>
+            <td>{row.interface}</td>
+            <td className="message">{row.addresses?.join(', ')}</td>
+          </tr>
+        ))}
+      </Table>
     </>
   )
 }

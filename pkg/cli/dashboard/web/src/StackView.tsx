@@ -9,7 +9,7 @@ import { ActionButton, pauseAction, restartAction, useActions } from './actions'
 import { Conditions, Events } from './conditions'
 import { boxNameOf, componentHealth, hasReplicas, summaryOf } from './health'
 import { useResource } from './hooks'
-import { Age, Failure, Loading, Status } from './parts'
+import { Age, Failure, Loading, Status, Table } from './parts'
 import type { Component, ComponentStatus, Event, ModelStack } from './types'
 
 interface ComponentData extends Record<string, unknown> {
@@ -116,38 +116,24 @@ function Components({ stack }: { stack: ModelStack }): ReactNode {
   // Those that are being deleted are in the status only.
   const names = [...new Set([...components.keys(), ...statuses.keys()])]
   return (
-    <div className="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Component</th>
-            <th scope="col">Ready</th>
-            <th scope="col">State</th>
-            <th scope="col">Depends on</th>
-            <th scope="col">Waiting for</th>
-            <th scope="col">Message</th>
+    <Table columns={['Component', 'Ready', 'State', 'Depends on', 'Waiting for', 'Message']}>
+      {names.map((name) => {
+        const component = components.get(name)
+        const status = statuses.get(name)
+        return (
+          <tr key={name}>
+            <th scope="row">{component ? <ComponentName component={component} boxName={boxNameOf(stack, component)} /> : name}</th>
+            <td>{component?.box && `${status?.readyReplicas ?? 0}/${component.box.replicas ?? (hasReplicas(component.box.workload) ? 1 : (status?.readyReplicas ?? 0))}`}</td>
+            <td>
+              <Status health={componentHealth(status)}>{status?.state ?? 'Pending'}</Status>
+            </td>
+            <td>{component?.dependsOn?.join(', ')}</td>
+            <td>{status?.waitingFor?.join(', ')}</td>
+            <td className="message">{[status?.reason, status?.message].filter(Boolean).join(': ')}</td>
           </tr>
-        </thead>
-        <tbody>
-          {names.map((name) => {
-            const component = components.get(name)
-            const status = statuses.get(name)
-            return (
-              <tr key={name}>
-                <th scope="row">{component ? <ComponentName component={component} boxName={boxNameOf(stack, component)} /> : name}</th>
-                <td>{component?.box && `${status?.readyReplicas ?? 0}/${component.box.replicas ?? (hasReplicas(component.box.workload) ? 1 : (status?.readyReplicas ?? 0))}`}</td>
-                <td>
-                  <Status health={componentHealth(status)}>{status?.state ?? 'Pending'}</Status>
-                </td>
-                <td>{component?.dependsOn?.join(', ')}</td>
-                <td>{status?.waitingFor?.join(', ')}</td>
-                <td className="message">{[status?.reason, status?.message].filter(Boolean).join(': ')}</td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
+        )
+      })}
+    </Table>
   )
 }
 

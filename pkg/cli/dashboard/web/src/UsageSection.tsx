@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { useMemo, type ReactNode } from 'react'
-import { Failure, Loading } from './parts'
+import { Failure, Loading, Table } from './parts'
 import { Plot, type Line } from './plot'
 import type { ModelBox } from './types'
 import { secondsOf, usageSpan, useUsage, type Measurement } from './usage'
@@ -24,35 +24,19 @@ function linesOf(measurements: Measurement[], resource: 'cpu' | 'memory'): Line[
 
 function Containers({ containers }: Pick<Measurement, 'containers'>): ReactNode {
   return (
-    <div className="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Container</th>
-            <th scope="col">Pods</th>
-            <th scope="col">CPU</th>
-            <th scope="col">Request</th>
-            <th scope="col">Recommended</th>
-            <th scope="col">Memory</th>
-            <th scope="col">Request</th>
-            <th scope="col">Recommended</th>
-          </tr>
-        </thead>
-        <tbody>
-          {containers.map(({ name, pods, cpu, memory }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>{pods}</td>
-              {[cpu, memory].map(({ used, requested, recommended }, index) => [
-                <td key={`used ${index}`}>{used}</td>,
-                <td key={`requested ${index}`}>{requested ?? <span className="quiet">none</span>}</td>,
-                <td key={`recommended ${index}`}>{recommended}</td>,
-              ])}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Container', 'Pods', 'CPU', 'Request', 'Recommended', 'Memory', 'Request', 'Recommended']}>
+      {containers.map(({ name, pods, cpu, memory }) => (
+        <tr key={name}>
+          <th scope="row">{name}</th>
+          <td>{pods}</td>
+          {[cpu, memory].map(({ used, requested, recommended }, index) => [
+            <td key={`used ${index}`}>{used}</td>,
+            <td key={`requested ${index}`}>{requested ?? <span className="quiet">none</span>}</td>,
+            <td key={`recommended ${index}`}>{recommended}</td>,
+          ])}
+        </tr>
+      ))}
+    </Table>
   )
 }
 

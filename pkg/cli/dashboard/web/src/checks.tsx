@@ -4,7 +4,7 @@
 import { memo, useMemo, type ReactNode } from 'react'
 import { checkValues, type CheckValues } from './checkvalues'
 import { checkHealth, limitOf } from './health'
-import { Status } from './parts'
+import { Status, Table } from './parts'
 import { Plot, type Line } from './plot'
 import type { ModelBox } from './types'
 
@@ -34,44 +34,27 @@ export function Checks({ box }: { box: ModelBox }): ReactNode {
   return (
     <>
       <h2>Checks</h2>
-      <div className="scroll">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Check</th>
-              <th scope="col">Step</th>
-              <th scope="col">Succeeded</th>
-              <th scope="col">Failed</th>
-              <th scope="col">Inconclusive</th>
-              <th scope="col">Value</th>
-              <th scope="col">Values</th>
-              <th scope="col">Limit</th>
-              <th scope="col">Message</th>
-            </tr>
-          </thead>
-          <tbody>
-            {results.map(({ check, result }) => (
-              <tr key={check.name}>
-                <th scope="row">
-                  <Status health={checkHealth(check, result)}>{check.name}</Status>
-                </th>
-                <td>{result.step}</td>
-                <td>
-                  {result.successes ?? 0} of {check.count ?? 1}
-                </td>
-                <td>{result.failures ?? 0}</td>
-                <td>{result.inconclusive ?? 0}</td>
-                <td>{result.value}</td>
-                <td>
-                  <CheckPlot name={check.name} min={check.min} max={check.max} values={values.get(check.name) ?? noValues} />
-                </td>
-                <td>{limitOf(check)}</td>
-                <td className="message">{result.message}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={['Check', 'Step', 'Succeeded', 'Failed', 'Inconclusive', 'Value', 'Values', 'Limit', 'Message']}>
+        {results.map(({ check, result }) => (
+          <tr key={check.name}>
+            <th scope="row">
+              <Status health={checkHealth(check, result)}>{check.name}</Status>
+            </th>
+            <td>{result.step}</td>
+            <td>
+              {result.successes ?? 0} of {check.count ?? 1}
+            </td>
+            <td>{result.failures ?? 0}</td>
+            <td>{result.inconclusive ?? 0}</td>
+            <td>{result.value}</td>
+            <td>
+              <CheckPlot name={check.name} min={check.min} max={check.max} values={values.get(check.name) ?? noValues} />
+            </td>
+            <td>{limitOf(check)}</td>
+            <td className="message">{result.message}</td>
+          </tr>
+        ))}
+      </Table>
     </>
   )
 }

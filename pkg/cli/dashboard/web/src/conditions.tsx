@@ -4,7 +4,7 @@
 import { type ReactNode } from 'react'
 import type { Snapshot } from './collection'
 import { conditionHealth } from './health'
-import { Age, Failure, Loading, Status } from './parts'
+import { Age, Failure, Loading, Status, Table } from './parts'
 import type { Condition, Event } from './types'
 
 export function Conditions({ conditions }: { conditions: Condition[] }): ReactNode {
@@ -13,34 +13,21 @@ export function Conditions({ conditions }: { conditions: Condition[] }): ReactNo
       <h2>Conditions</h2>
       {conditions.length === 0 && <p className="quiet">None yet.</p>}
       {conditions.length > 0 && (
-        <div className="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Type</th>
-                <th scope="col">Status</th>
-                <th scope="col">Reason</th>
-                <th scope="col">Since</th>
-                <th scope="col">Message</th>
-              </tr>
-            </thead>
-            <tbody>
-              {conditions.map((condition) => (
-                <tr key={condition.type}>
-                  <th scope="row">{condition.type}</th>
-                  <td>
-                    <Status health={conditionHealth(condition, conditions)}>{condition.status}</Status>
-                  </td>
-                  <td>{condition.reason}</td>
-                  <td>
-                    <Age from={condition.lastTransitionTime} />
-                  </td>
-                  <td className="message">{condition.message}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Type', 'Status', 'Reason', 'Since', 'Message']}>
+          {conditions.map((condition) => (
+            <tr key={condition.type}>
+              <th scope="row">{condition.type}</th>
+              <td>
+                <Status health={conditionHealth(condition, conditions)}>{condition.status}</Status>
+              </td>
+              <td>{condition.reason}</td>
+              <td>
+                <Age from={condition.lastTransitionTime} />
+              </td>
+              <td className="message">{condition.message}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </>
   )
@@ -63,40 +50,27 @@ export function Events({ events, uids }: { events: Snapshot<Event>; uids: Set<st
       {!events.isLoaded && <Loading />}
       {events.isLoaded && !events.error?.isRefusal && found.length === 0 && <p className="quiet">None.</p>}
       {found.length > 0 && (
-        <div className="scroll">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Last seen</th>
-                <th scope="col">Type</th>
-                <th scope="col">Reason</th>
-                <th scope="col">Object</th>
-                <th scope="col">Message</th>
+        <Table columns={['Last seen', 'Type', 'Reason', 'Object', 'Message']}>
+          {found.slice(0, mostEvents).map((event) => {
+            const count = event.series?.count ?? event.count ?? 1
+            return (
+              <tr key={event.metadata.uid}>
+                <td>
+                  <Age from={lastSeen(event)} />
+                  {count > 1 && ` (${count} times)`}
+                </td>
+                <td>
+                  <Status health={event.type === 'Warning' ? 'failing' : 'healthy'}>{event.type}</Status>
+                </td>
+                <td>{event.reason}</td>
+                <td>
+                  {event.involvedObject.kind}/{event.involvedObject.name}
+                </td>
+                <td className="message">{event.message}</td>
               </tr>
-            </thead>
-            <tbody>
-              {found.slice(0, mostEvents).map((event) => {
-                const count = event.series?.count ?? event.count ?? 1
-                return (
-                  <tr key={event.metadata.uid}>
-                    <td>
-                      <Age from={lastSeen(event)} />
-                      {count > 1 && ` (${count} times)`}
-                    </td>
-                    <td>
-                      <Status health={event.type === 'Warning' ? 'failing' : 'healthy'}>{event.type}</Status>
-                    </td>
-                    <td>{event.reason}</td>
-                    <td>
-                      {event.involvedObject.kind}/{event.involvedObject.name}
-                    </td>
-                    <td className="message">{event.message}</td>
-                  </tr>
-                )
-              })}
-            </tbody>
-          </table>
-        </div>
+            )
+          })}
+        </Table>
       )}
       {found.length > mostEvents && <p className="quiet">{found.length - mostEvents} older</p>}
     </>

@@ -35,3 +35,32 @@ export function Failure({ what, error }: { what: string; error: APIError }): Rea
 export function Loading(): ReactNode {
   return <p className="quiet">Loading…</p>
 }
+
+interface TableProps {
+  columns: string[]
+  // caption is for those who do not see the heading above the table.
+  caption?: string
+  className?: string
+  children: ReactNode
+}
+
+// Table has a row with the names of the columns, and scrolls if it is wider than the page.
+export function Table({ columns, caption, className, children }: TableProps): ReactNode {
+  return (
+    <div className="scroll">
+      <table className={className}>
+        {caption && <caption className="hidden">{caption}</caption>}
+        <thead>
+          <tr>
+            {columns.map((column, index) => (
+              <th key={index} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  )
+}
