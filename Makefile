@@ -30,6 +30,10 @@ endif
 # program is linked by the C compiler. Only the race detector needs cgo.
 export CGO_ENABLED := 0
 
+# Programs and tests have no path of this folder, as those of releases: so what one checkout has compiled and tested, another one need
+# not. A debugger needs the paths.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) $(if $(DBG),,-trimpath))
+
 # How long to fuzz with each target.
 FUZZTIME := 2m
 
@@ -184,6 +188,11 @@ plugin-session: build test-images ## Type every command of the plugin into a ter
 k9s-session: build test-images ## Press every key of artifacts/k9s in k9s, and write what it shows (tmux, Linux, root)
 	@hack/go-build.sh hack/k9s github.com/derailed/k9s $(BIN)/k9s -ldflags '-s -w'
 	@hack/record-session.sh hack/sessions/k9s.txt docs/k9s-session.md 24
+
+.PHONY: test-ecosystem
+test-ecosystem: build ## Restore boxes with Velero, and enforce policies on them with Gatekeeper and Kyverno
+	@hack/build-ecosystem.sh $(BIN)
+	@go test ./pkg/e2e/ecosystem -count=1 -timeout 30m -v
 
 .PHONY: test-chaos
 test-chaos: build ## Change and break everything at once for ten minutes
