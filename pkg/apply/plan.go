@@ -69,7 +69,7 @@ func (p *Planner[O]) PlanChild(owner O, s Step) (Step, error) {
 	case s.IsOwnedByPredecessor:
 		s.Operation, s.Obstacle = Replace, fmt.Sprintf("it belonged to a %s of this name that has been deleted", p.Noun)
 	case !isOurs:
-		s.Operation = Adopt
+		s.Operation, s.IsCopy = Adopt, p.isCopy(owner, s)
 	default:
 		if s.Obstacle = s.Kind.immutable(s.Rendered, s.Live); s.Obstacle == "" {
 			return p.planFields(owner, s)

@@ -63,6 +63,8 @@ type Step struct {
 	IsOwnedByPredecessor bool
 	// IsUsed says that the live child is not the owner's, and is used as it is.
 	IsUsed bool
+	// IsCopy says that the live child is adopted because it is a copy of a child of the owner, as the restore of a backup leaves it.
+	IsCopy bool
 	// Refusal is why the live child is left alone; nil unless to refuse.
 	Refusal error
 	// Obstacle is what keeps the live child from becoming the rendered one; empty where nothing does.

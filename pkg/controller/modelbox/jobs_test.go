@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -245,6 +246,25 @@ func TestJobBeforeOfARunningBox(t *testing.T) {
 			s.expectRan(t, "nginx:2 migrate")
 		}
 	})
+}
+
+// A backup has neither the status of the box nor finished Jobs. The pods of the restored workload are those that the Job ran for.
+func TestJobBeforeOfARestoredBox(t *testing.T) {
+	s := newCompleteJobsTest(t, stepsRows[0], withBefore)
+	s.testController.update(t, func(box *modelv1.ModelBox) { box.UID, box.Status = "restored", modelv1.ModelBoxStatus{} })
+	for _, job := range simulated[batchv1.Job](t, s.simulation, jobs, "Job") {
+		s.delete(t, jobs, job)
+	}
+	for _, deployment := range simulated[appsv1.Deployment](t, s.simulation, deployments, "Deployment") {
+		restored(deployment)
+		s.update(t, deployments, deployment)
+	}
+	s.runToTheEnd(t)
+	s.expectComplete(t, "nginx:1")
+	s.expectRan(t)
+	s.changeBox(t, image("nginx:2"))
+	s.runToTheEnd(t)
+	s.expectRan(t, "nginx:2 migrate")
 }
 
 // A box without a recorded stable revision keeps the pods that it has.

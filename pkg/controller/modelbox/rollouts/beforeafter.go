@@ -16,8 +16,11 @@ import (
 )
 
 // HoldsPods is children.Hold for a box that modelboxrender.HoldsPods is true for: its children stay as they are. The box may get the
-// children that it does not have, except its workload.
+// children that it does not have, except its workload, and adopt copies of its children: the pods of a restored workload have started.
 func HoldsPods(box *modelv1.ModelBox, step *apply.Step) bool {
+	if step.IsCopy {
+		return false
+	}
 	return step.Operation != apply.Create || step.Kind.GroupVersionKind == modelboxrender.WorkloadKind(box)
 }
 
