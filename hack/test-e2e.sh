@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs the end-to-end tests, except for pkg/e2e/containers, or those that the arguments for "go test" say, against the control plane
+# Runs the end-to-end tests, except for pkg/e2e/containers and pkg/e2e/ecosystem, or those that the arguments for "go test" say, against the control plane
 # that runs in MODELBOX_E2E_DIR, or against one that is started for them and stopped again, of the program that
 # MODELBOX_E2E_HOST_BINARY names where that is set.
 
@@ -17,6 +17,8 @@ disturbing="ownership server storage"
 last="linearizability"
 # What the others are made of needs none.
 foundations="framework powerloss"
+# These have a target of their own in the Makefile.
+apart="containers ecosystem"
 
 # packages prints those packages of end-to-end tests.
 packages() { # name...
@@ -43,7 +45,7 @@ check_groups() {
   local name
   for name in $(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./pkg/e2e/...); do
     name=${name##*/}
-    if [[ " ${foundations} ${peaceful} ${disturbing} ${last} containers " != *" ${name} "* ]]; then
+    if [[ " ${foundations} ${peaceful} ${disturbing} ${last} ${apart} " != *" ${name} "* ]]; then
       echo "ERROR: $0 does not run the tests of pkg/e2e/${name}"
       exit 1
     fi

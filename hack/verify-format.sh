@@ -27,8 +27,8 @@ done < <(find cmd hack pkg -name '*.go' -not -name 'zz_generated.*')
 
 while read -r module; do
   (cd "$(dirname "${module}")" && go mod tidy -diff) || { echo "ERROR: ${module} is not tidy, run: go mod tidy"; failed=1; }
-# The modules of hosts are written tidy by hack/update-hosts.sh. To look again takes the sources of several Kubernetes, and for Argo
-# Rollouts and k9s the clients of several clouds.
-done < <(find . -name go.mod -not -path './_output/*' -not -path './hack/hosts/*' -not -path './hack/argorollouts/*' -not -path './hack/k9s/*')
+# The modules of hosts are written tidy by hack/update-hosts.sh. To look again takes the sources of several Kubernetes, and for the
+# modules of other programs the clients of several clouds.
+done < <(find . -name go.mod | grep --invert-match --extended-regexp '^\./(_output|hack/(hosts|argorollouts|gatekeeper|k9s|kyverno|velero))/')
 
 exit "${failed}"

@@ -15,6 +15,9 @@ declare -A exceptions=(
   [hack/kro]="has the versions that kro is released with"
   [hack/argorollouts]="has the versions that Argo Rollouts is released with"
   [hack/k9s]="has the versions that k9s is released with"
+  [hack/velero]="has the versions that Velero is released with"
+  [hack/gatekeeper]="has the versions that Gatekeeper is released with"
+  [hack/kyverno]="has the versions that Kyverno is released with"
   [hack/certmanager]="has the versions that cert-manager is released with"
   [hack/signing]="has the versions that sigstore is released with"
 )

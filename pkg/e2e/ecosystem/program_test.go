@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The ModelBox Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ecosystem
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
+)
+
+// programCommand returns a command of a program as administrator of the control plane.
+func programCommand(ctx context.Context, p *framework.ControlPlane, program string, arguments ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, framework.Binary(program), arguments...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig(), "HOME="+filepath.Join(p.Dir, "run", "home"))
+	return command
+}
+
+// administrate runs kubectl with a standard input for objects of all namespaces, and returns its output.
+func administrate(n *framework.Namespace, stdin string, arguments ...string) string {
+	n.T.Helper()
+	run := framework.RunKubectl(n.ControlPlane.KubectlCommand(n.Ctx, arguments...), stdin)
+	if run.Err != nil {
+		n.T.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), run.Err, run.Stderr)
+	}
+	return run.Stdout
+}
+
+// startProgram starts a program, and stops it at the end of the test. If the test fails, it prints the end of the program's log.
+func startProgram(t *testing.T, command *exec.Cmd) {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "log")
+	ended, err := framework.StartLoggedProcess(command, log, syscall.SIGKILL)
+	if err != nil {
+		t.Fatalf("starting %s: %v", command.Path, err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		<-ended
+		if content, err := os.ReadFile(log); t.Failed() && err == nil {
+			t.Logf("end of the log of %s:\n%s", filepath.Base(command.Path), content[max(0, len(content)-maxLog):])
+		}
+	})
+}
+
+// maxLog limits how many bytes of a log are printed.
+const maxLog = 10_000
