@@ -3,21 +3,12 @@
 
 import { type ReactNode } from 'react'
 import { stringify } from 'yaml'
-import {
-  abortAction,
-  ActionButton,
-  pauseAction,
-  promoteAction,
-  restartAction,
-  retryAction,
-  rollbackAction,
-  useActions,
-  type Action,
-} from './actions'
+import { boxActions, rollbackAction, type Action } from './action'
+import { ActionButton, useActions } from './actions'
 import { pathOf } from './api'
 import { Checks } from './checks'
 import { Conditions, Events } from './conditions'
-import { boxReady, boxRollout, describeStep, hasFailedRollout, isInSteps, summaryOf } from './health'
+import { boxReady, boxRollout, describeStep, summaryOf } from './health'
 import { useNamespace, useRead, useResource } from './hooks'
 import { LogsSection } from './LogsSection'
 import { PodNetworks } from './PodNetworks'
@@ -192,16 +183,9 @@ export function BoxView({ name, section = '' }: { name: string; section?: string
         </dd>
       </dl>
       <div className="buttons">
-        <ActionButton action={pauseAction('modelboxes', name, !box.spec.paused)} onAsk={ask} />
-        {!box.spec.paused && <ActionButton action={restartAction('modelboxes', name)} onAsk={ask} />}
-        {!box.spec.paused && hasFailedRollout(box) && <ActionButton action={retryAction(name)} onAsk={ask} />}
-        {!box.spec.paused && isInSteps(box) && (
-          <>
-            <ActionButton action={promoteAction(name, false)} onAsk={ask} />
-            <ActionButton action={promoteAction(name, true)} onAsk={ask} />
-            <ActionButton action={abortAction(name)} onAsk={ask} />
-          </>
-        )}
+        {boxActions(box).map((action) => (
+          <ActionButton key={action.label} action={action} onAsk={ask} />
+        ))}
         {notice}
       </div>
       {dialog}

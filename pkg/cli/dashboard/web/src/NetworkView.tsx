@@ -3,7 +3,7 @@
 
 import { type ReactNode } from 'react'
 import { Conditions, Events } from './conditions'
-import { networkSummary } from './health'
+import { freeAddresses, networkSummary } from './health'
 import { useResource } from './hooks'
 import { Age, Failure, Loading, Status } from './parts'
 import { PodNetworks } from './PodNetworks'
@@ -17,7 +17,7 @@ export function NetworkView({ name }: { name: string }): ReactNode {
   if (networks.error?.isRefusal) return <Failure what="networks" error={networks.error} />
   if (!network) return networks.isLoaded ? <p className="failure">There is no network {name}.</p> : <Loading />
   const { status, message, health } = networkSummary(network)
-  const { spec, status: { boxes: users = [], boxesOmitted = 0, usedAddresses = 0, freeAddresses = 0, conditions = [] } = {} } = network
+  const { spec, status: { boxes: users = [], boxesOmitted = 0, usedAddresses = 0, conditions = [] } = {} } = network
   const facts: [string, ReactNode][] = [
     ['CIDR', spec.cidr],
     ['Gateway', spec.gateway],
@@ -26,8 +26,7 @@ export function NetworkView({ name }: { name: string }): ReactNode {
     ['VLAN', spec.vlan],
     ['MTU', spec.mtu],
     ['Routes', spec.routes?.join(', ')],
-    // The API has no greater number of free addresses.
-    ['Addresses', `${usedAddresses} used, ${freeAddresses === 2 ** 31 - 1 ? 'more than 2 billion' : freeAddresses} free`],
+    ['Addresses', `${usedAddresses} used, ${freeAddresses(network)} free`],
     [
       'Boxes',
       users.length > 0 && (

@@ -5,9 +5,10 @@ import { useMemo, type ReactNode } from 'react'
 import dagre from '@dagrejs/dagre'
 import { Background, Controls, Handle, MarkerType, Position, ReactFlow, type Edge, type Node, type NodeProps } from '@xyflow/react'
 import '@xyflow/react/dist/style.css'
-import { ActionButton, pauseAction, restartAction, useActions } from './actions'
+import { stackActions } from './action'
+import { ActionButton, useActions } from './actions'
 import { Conditions, Events } from './conditions'
-import { boxNameOf, componentHealth, hasReplicas, summaryOf } from './health'
+import { boxNameOf, componentHealth, componentReady, summaryOf } from './health'
 import { useResource } from './hooks'
 import { Age, Failure, Loading, Status, Table } from './parts'
 import type { Component, ComponentStatus, Event, ModelStack } from './types'
@@ -123,7 +124,7 @@ function Components({ stack }: { stack: ModelStack }): ReactNode {
         return (
           <tr key={name}>
             <th scope="row">{component ? <ComponentName component={component} boxName={boxNameOf(stack, component)} /> : name}</th>
-            <td>{component?.box && `${status?.readyReplicas ?? 0}/${component.box.replicas ?? (hasReplicas(component.box.workload) ? 1 : (status?.readyReplicas ?? 0))}`}</td>
+            <td>{componentReady(component, status)}</td>
             <td>
               <Status health={componentHealth(status)}>{status?.state ?? 'Pending'}</Status>
             </td>
@@ -152,8 +153,9 @@ export function StackView({ name }: { name: string }): ReactNode {
         <Status health={health}>{status}</Status> <Age from={stack.metadata.creationTimestamp} /> old: {message}
       </p>
       <div className="buttons">
-        <ActionButton action={pauseAction('modelstacks', name, !stack.spec.paused)} onAsk={ask} />
-        {!stack.spec.paused && <ActionButton action={restartAction('modelstacks', name)} onAsk={ask} />}
+        {stackActions(stack).map((action) => (
+          <ActionButton key={action.label} action={action} onAsk={ask} />
+        ))}
         {notice}
       </div>
       {dialog}

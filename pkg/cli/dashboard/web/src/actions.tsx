@@ -2,109 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from 'react'
-import { APIError, pathOf, request, type Access } from './api'
+import { requestOf, type Action } from './action'
+import { request, type APIError } from './api'
 import { useAccess, useNamespace } from './hooks'
-import type { ModelBox } from './types'
 
-// Action is a request that changes a box or a stack.
-export interface Action {
-  label: string
-  // question is what is asked before it is done.
-  question: string
-  // done is what has been done after it.
-  done: string
-  access: Access
-  body: Record<string, unknown>
-  // option is what a user who may do that can choose before it is done. It adds fields to the body.
-  option?: { label: string; access: Access; fields: Record<string, unknown> }
-}
-
-const verbs = { patch: 'PATCH', create: 'POST' } as const
-
-type Resource = Access['resource']
-
-const nouns: Record<Resource, string> = { modelboxes: 'box', modelstacks: 'stack' }
-
-export function pauseAction(resource: Resource, name: string, paused: boolean): Action {
-  const noun = nouns[resource]
-  return {
-    label: paused ? 'Pause' : 'Resume',
-    question: paused
-      ? `Pause ${noun} ${name}? The server leaves its children as they are, and changes wait until it is resumed.`
-      : `Resume ${noun} ${name}? The server applies what has changed meanwhile.`,
-    done: `${noun} ${name} ${paused ? 'paused' : 'resumed'}`,
-    access: { verb: 'patch', resource, name },
-    body: { spec: { paused } },
-  }
-}
-
-export function restartAction(resource: Resource, name: string): Action {
-  return {
-    label: 'Restart',
-    question: `Restart ${nouns[resource]} ${name}? All its pods are replaced by new ones that are the same.`,
-    done: `${nouns[resource]} ${name} restarted`,
-    access: { verb: 'create', resource, subresource: 'restart', name },
-    body: { apiVersion: 'model.github.com/v1', kind: 'ModelBoxRestart' },
-  }
-}
-
-export function retryAction(name: string): Action {
-  return {
-    label: 'Retry',
-    question: `Try the failed rollout of box ${name} again, with the same spec?`,
-    done: `rollout of box ${name} retried`,
-    access: { verb: 'create', resource: 'modelboxes', subresource: 'retry', name },
-    body: { apiVersion: 'model.github.com/v1', kind: 'ModelBoxRetry' },
-  }
-}
-
-export function promoteAction(name: string, full: boolean): Action {
-  return {
-    label: full ? 'Promote fully' : 'Promote',
-    question: full
-      ? `Leave out all steps that are left in the rollout of box ${name}? The new revision takes the place of the stable one.`
-      : `Take the rollout of box ${name} to its next step?`,
-    done: `rollout of box ${name} promoted`,
-    access: { verb: 'create', resource: 'modelboxes', subresource: 'promote', name },
-    body: { apiVersion: 'model.github.com/v1', kind: 'ModelBoxPromotion', full },
-  }
-}
-
-export function abortAction(name: string): Action {
-  return {
-    label: 'Abort',
-    question: `Abort the rollout of box ${name}? Its pods get the stable revision back, and its spec stays as it is.`,
-    done: `rollout of box ${name} aborted`,
-    access: { verb: 'create', resource: 'modelboxes', subresource: 'abort', name },
-    body: { apiVersion: 'model.github.com/v1', kind: 'ModelBoxAbort' },
-  }
-}
-
-export function rollbackAction(box: ModelBox, revision: number): Action {
-  const name = box.metadata.name
-  return {
-    label: `Roll back to ${revision}`,
-    question: `Roll back box ${name} to revision ${revision}?`,
-    done: `box ${name} rolled back to revision ${revision}`,
-    access: { verb: 'create', resource: 'modelboxes', subresource: 'rollback', name },
-    body: { apiVersion: 'model.github.com/v1', kind: 'ModelBoxRollback', toRevision: revision },
-    option: box.spec.rollout?.type
-      ? {
-          label: 'Immediately, without the steps of the rollout and its checks',
-          access: { verb: 'create', resource: 'modelboxes', subresource: 'promote', name },
-          fields: { immediate: true },
-        }
-      : undefined,
-  }
-}
-
-function send(namespace: string, { access, body }: Action, isDryRun: boolean) {
-  const { resource, name, subresource, verb } = access
-  const path = pathOf(namespace, resource, name, ...(subresource ? [subresource] : []))
-  return request(verbs[verb as keyof typeof verbs], `${path}?fieldManager=kubectl-modelbox${isDryRun ? '&dryRun=All' : ''}`, {
-    body,
-    contentType: verb === 'patch' ? 'application/merge-patch+json' : undefined,
-  })
+function send(namespace: string, action: Action, isDryRun: boolean) {
+  const { method, path, body, contentType } = requestOf(namespace, action, 'kubectl-modelbox', isDryRun)
+  return request(method, path, { body, contentType })
 }
 
 // OptionBox offers the option of an action to a user who may use it.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-import type { Check, CheckResult, Component, ComponentStatus, Condition, ContainerStatus, KubeObject, ModelBox, ModelStack, Network, Pod, Workload } from './types'
+import type { Check, CheckResult, Component, ComponentStatus, Condition, ContainerStatus, KubeObject, ModelBox, ModelStack, Network, Pod, Workload, WorkloadObject } from './types'
 
 export type Health = 'healthy' | 'underway' | 'failing'
 
@@ -12,7 +12,7 @@ export interface Summary {
 }
 
 // summaryOf sums up an object in the words of the tables of kubectl get.
-export function summaryOf(object: ModelBox | ModelStack | Network, noun: 'box' | 'stack' | 'network'): Summary {
+export function summaryOf(object: KubeObject & { status?: { conditions?: Condition[] } }, noun: 'box' | 'stack' | 'network' | 'PodDebugger'): Summary {
   const conditions = object.status?.conditions ?? []
   const generation = object.metadata.generation ?? 0
   const ready = conditions.find((condition) => condition.type === 'Ready')
@@ -37,6 +37,12 @@ export function networkSummary(network: Network): Summary {
   const applied = conditions.find(({ type }) => type === 'Applied')
   const isRefused = applied?.status === 'False' && ['NotOwned', 'Forbidden', 'Invalid', 'Rejected', 'NotServed'].includes(applied.reason ?? '')
   return isRefused && summary.status !== 'Pending' ? { ...summary, health: 'failing' } : summary
+}
+
+// freeAddresses is how many addresses of a network are free. The API has no greater number.
+export function freeAddresses({ status }: Network): string {
+  const free = status?.freeAddresses ?? 0
+  return free === 2 ** 31 - 1 ? 'more than 2 billion' : String(free)
 }
 
 // hasReplicas returns whether a workload has a number of replicas.
@@ -98,6 +104,14 @@ export function limitOf(check: Check): string {
 export function componentHealth(status: ComponentStatus | undefined): Health {
   if (status?.state === 'Ready') return 'healthy'
   return status?.state === 'Stalled' ? 'failing' : 'underway'
+}
+
+// componentReady are the ready and the desired pods of a component, empty for one outside of the cluster.
+export function componentReady(component: Component | undefined, status: ComponentStatus | undefined): string {
+  if (!component?.box) return ''
+  const { replicas, workload } = component.box
+  const ready = status?.readyReplicas ?? 0
+  return `${ready}/${replicas ?? (hasReplicas(workload) ? 1 : ready)}`
 }
 
 // boxNameOf returns the name of the box of a component.
@@ -171,6 +185,18 @@ export function podSummary(pod: Pod): Summary & { ready: string; restarts: numbe
     health = 'underway'
   }
   return { status, message, health, ready: `${ready}/${count}`, restarts }
+}
+
+// replicasOf are the ready and the desired pods of a workload. Those of a Job are the ones that have succeeded and have to.
+export function replicasOf(kind: string, { spec, status = {} }: WorkloadObject): [number, number] {
+  switch (kind) {
+    case 'DaemonSet':
+      return [status.numberReady ?? 0, status.desiredNumberScheduled ?? 0]
+    case 'Job':
+      return [status.succeeded ?? 0, spec.completions ?? 1]
+    default:
+      return [status.readyReplicas ?? 0, spec.replicas ?? 1]
+  }
 }
 
 // childrenOf returns the objects that an object controls.

@@ -3,7 +3,7 @@
 
 import { type ReactNode } from 'react'
 import type { APIError, Resource } from './api'
-import { boxReady, childrenOf, containerSummary, podSummary, summaryOf, type Health } from './health'
+import { boxReady, childrenOf, containerSummary, podSummary, replicasOf, summaryOf, type Health } from './health'
 import { useResource } from './hooks'
 import { Age, Status } from './parts'
 import type { Condition, ContainerStatus, ModelBox, Pod, Workload, WorkloadObject } from './types'
@@ -76,18 +76,6 @@ export function useTree(box: ModelBox): { node: Node; failures: { what: string; 
 function isFailure(condition: Condition): boolean {
   if (condition.type === 'Failed') return condition.status === 'True'
   return (condition.type === 'ReplicaFailure' && condition.status === 'True') || (condition.type === 'Progressing' && condition.status === 'False')
-}
-
-// replicasOf are the ready and the desired pods of a workload. Those of a Job are the ones that have succeeded and have to.
-function replicasOf(kind: string, { spec, status = {} }: WorkloadObject): [number, number] {
-  switch (kind) {
-    case 'DaemonSet':
-      return [status.numberReady ?? 0, status.desiredNumberScheduled ?? 0]
-    case 'Job':
-      return [status.succeeded ?? 0, spec.completions ?? 1]
-    default:
-      return [status.readyReplicas ?? 0, spec.replicas ?? 1]
-  }
 }
 
 // jobStatus is the status of a Job or a CronJob in the words of "kubectl get".
