@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs the end-to-end tests, except for pkg/e2e/containers and pkg/e2e/ecosystem, or those that the arguments for "go test" say, against the control plane
-# that runs in MODELBOX_E2E_DIR, or against one that is started for them and stopped again, of the program that
+# Runs the end-to-end tests, except for pkg/e2e/containers and pkg/e2e/ecosystem, or those that the arguments for "go test" say, against
+# the control plane that runs in MODELBOX_E2E_DIR, or against one that is started for them and stopped again, of the program that
 # MODELBOX_E2E_HOST_BINARY names where that is set.
 
 set -o errexit -o nounset -o pipefail

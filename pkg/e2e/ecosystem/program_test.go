@@ -51,3 +51,19 @@ func startProgram(t *testing.T, command *exec.Cmd) {
 
 // maxLog limits how many bytes of a log are printed.
 const maxLog = 10_000
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func writeFile(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
