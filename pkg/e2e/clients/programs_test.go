@@ -7,26 +7,18 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
 
-// programCommand returns a command of a program of hack/clients as administrator of the control plane. It ignores settings in the
-// environment.
+// programCommand returns a command of a program of hack/clients as administrator of the control plane.
 func programCommand(n *framework.Namespace, program string, arguments ...string) *exec.Cmd {
 	n.T.Helper()
 	if _, err := os.Stat(framework.Binary(program)); err != nil {
 		n.T.Fatalf("%s is missing: run make clients first", framework.Binary(program))
 	}
-	command := exec.CommandContext(n.Ctx, framework.Binary(program), arguments...)
-	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, "KUBE") || strings.HasPrefix(variable, "HELM") || strings.HasPrefix(variable, "XDG")
-	})
-	command.Env = append(command.Env, "KUBECONFIG="+n.ControlPlane.Kubeconfig(), "HOME="+filepath.Join(n.ControlPlane.Dir, "run", "home"))
-	return command
+	return n.ControlPlane.ProgramCommand(n.Ctx, program, arguments...)
 }
 
 // runProgram runs a program of hack/clients and returns its output. It fails the test if the program fails.

@@ -19,11 +19,7 @@ import (
 )
 
 func TestGatekeeper(t *testing.T) {
-	n := framework.NewControlPlane(t).NewNamespace(t)
-	createEarlierBoxes(n)
-	startGatekeeper(n)
-	expectPolicyEnforced(n, "gatekeeper")
-	expectMutations(n, gatekeeperMutations)
+	testPolicies(t, "gatekeeper", startGatekeeper, gatekeeperMutations)
 }
 
 const gatekeeperMutations = `
@@ -68,7 +64,7 @@ func startGatekeeper(n *framework.Namespace) {
 			object.Object["webhooks"] = webhooks
 		}
 	})
-	command := programCommand(n.T.Context(), n.ControlPlane, "gatekeeper", "--host=127.0.0.1", fmt.Sprintf("--port=%d", port),
+	command := n.ControlPlane.ProgramCommand(n.T.Context(), "gatekeeper", "--host=127.0.0.1", fmt.Sprintf("--port=%d", port),
 		"--cert-dir="+certificates, "--disable-cert-rotation", "--debug-use-fake-pod", "--logtostderr", "--audit-interval=0",
 		"--health-addr="+freeAddress(n.T), fmt.Sprintf("--prometheus-port=%d", framework.FreePort(n.T)))
 	command.Env = append(command.Env, "POD_NAME=gatekeeper", "POD_NAMESPACE=gatekeeper-system", "NAMESPACE=gatekeeper-system", "CONTAINER_NAME=manager")

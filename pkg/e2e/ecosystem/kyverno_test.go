@@ -11,11 +11,7 @@ import (
 )
 
 func TestKyverno(t *testing.T) {
-	n := framework.NewControlPlane(t).NewNamespace(t)
-	createEarlierBoxes(n)
-	startKyverno(n)
-	expectPolicyEnforced(n, "kyverno")
-	expectMutations(n, kyvernoMutations)
+	testPolicies(t, "kyverno", startKyverno, kyvernoMutations)
 }
 
 const kyvernoMutations = `
@@ -46,7 +42,7 @@ func startKyverno(n *framework.Namespace) {
 	n.T.Helper()
 	administrate(n, "", "apply", "--server-side", "--filename="+framework.Binary("kyverno.yaml"))
 	port := framework.FreePort(n.T)
-	command := programCommand(n.T.Context(), n.ControlPlane, "kyverno", "--kubeconfig="+n.ControlPlane.Kubeconfig(),
+	command := n.ControlPlane.ProgramCommand(n.T.Context(), "kyverno", "--kubeconfig="+n.ControlPlane.Kubeconfig(),
 		fmt.Sprintf("--serverIP=127.0.0.1:%d", port), "--webhookServerHost=127.0.0.1", fmt.Sprintf("--webhookServerPort=%d", port),
 		"--caSecretName=kyverno-ca", "--tlsSecretName=kyverno-tls", "--disableMetrics", "--controllerRuntimeMetricsAddress=0", "--v=2",
 		"--backgroundServiceAccountName=system:serviceaccount:kyverno:kyverno-background-controller",

@@ -24,6 +24,16 @@ const (
 	denial = "images have to be of the registries"
 )
 
+// testPolicies applies the policy for registries in the form of a program, and then the policies that change objects.
+func testPolicies(t *testing.T, program string, start func(*framework.Namespace), mutations string) {
+	t.Helper()
+	n := framework.NewControlPlane(t).NewNamespace(t)
+	createEarlierBoxes(n)
+	start(n)
+	expectPolicyEnforced(n, program)
+	expectMutations(n, mutations)
+}
+
 // expectPolicyEnforced applies the policy for registries in the form of a program, and tries to run a denied image in every way.
 func expectPolicyEnforced(n *framework.Namespace, program string) {
 	n.T.Helper()

@@ -4,7 +4,6 @@
 package ecosystem
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,13 +13,6 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
 )
-
-// programCommand returns a command of a program as administrator of the control plane.
-func programCommand(ctx context.Context, p *framework.ControlPlane, program string, arguments ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, framework.Binary(program), arguments...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+p.Kubeconfig(), "HOME="+filepath.Join(p.Dir, "run", "home"))
-	return command
-}
 
 // administrate runs kubectl with a standard input for objects of all namespaces, and returns its output.
 func administrate(n *framework.Namespace, stdin string, arguments ...string) string {

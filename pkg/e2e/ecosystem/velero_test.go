@@ -186,7 +186,7 @@ kind: BackupStorageLocation
 metadata: {name: default, namespace: velero}
 spec: {provider: modelbox.test/directory, default: true, objectStorage: {bucket: backups}, config: {path: %s}}
 `, n.T.TempDir()), "create", "--filename=-")
-	startProgram(n.T, programCommand(n.T.Context(), n.ControlPlane, "velero", "server",
+	startProgram(n.T, n.ControlPlane.ProgramCommand(n.T.Context(), "velero", "server",
 		"--plugin-dir="+framework.Binary("velero-plugins"), "--metrics-address="+freeAddress(n.T), "--profiler-address="+freeAddress(n.T)))
 	n.Eventually("Velero can use its directory", func() error {
 		location := framework.RunKubectl(n.ControlPlane.KubectlCommand(n.Ctx, "--namespace=velero", "get", "backupstoragelocation", "default", "--output=jsonpath={.status.phase} {.status.message}"), "")
@@ -203,7 +203,7 @@ func freeAddress(t *testing.T) string { return fmt.Sprintf("127.0.0.1:%d", frame
 // run runs a command of Velero, and returns its output.
 func (v velero) run(arguments ...string) string {
 	v.n.T.Helper()
-	output, err := programCommand(v.n.Ctx, v.n.ControlPlane, "velero", arguments...).CombinedOutput()
+	output, err := v.n.ControlPlane.ProgramCommand(v.n.Ctx, "velero", arguments...).CombinedOutput()
 	if err != nil {
 		v.n.T.Fatalf("velero %s: %v\n%s", strings.Join(arguments, " "), err, output)
 	}
