@@ -23,7 +23,7 @@ import (
 // TestContainerNodeLeavesNothingBehind runs a container node with the sample, stops it gracefully and kills it, and checks
 // everything on the machine that a node changes.
 func TestContainerNodeLeavesNothingBehind(t *testing.T) {
-	requireContainerNode(t)
+	framework.RequireContainerNode(t)
 	for _, test := range []struct {
 		name string
 		end  func(t *testing.T, supervisor *exec.Cmd, ended chan error)
@@ -38,7 +38,7 @@ func TestContainerNodeLeavesNothingBehind(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := machineNow(t)
-			cluster, err := framework.StartLocalCluster(append(containerNodeFlags(), "--nodes=0", "--sample="+framework.Sample("modelbox.yaml"))...)
+			cluster, err := framework.StartLocalCluster(append(framework.ContainerNodeFlags(), "--nodes=0", "--sample="+framework.Sample("modelbox.yaml"))...)
 			if err != nil {
 				t.Fatal(err)
 			}

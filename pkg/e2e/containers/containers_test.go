@@ -5,9 +5,7 @@ package containers
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -79,28 +77,14 @@ func newContainerPlane(t *testing.T) *framework.ControlPlane {
 			return shared
 		}
 	}
-	requireContainerNode(t)
-	flags := append(containerNodeFlags(), "--component=referenced-secrets")
+	framework.RequireContainerNode(t)
+	flags := append(framework.ContainerNodeFlags(), "--component=referenced-secrets")
 	return framework.NewServiceIngressControlPlane(t, append(flags, framework.ServerFlags("--watch-referenced-secrets")...)...)
 }
 
-func requireContainerNode(t *testing.T) {
-	t.Helper()
-	if output, err := exec.Command(framework.Binary("localcluster"), "check").CombinedOutput(); err != nil {
-		t.Skip(strings.TrimSpace(string(output)))
-	}
-}
-
-func containerNodeFlags() []string {
-	return []string{"--container-node", "--images=" + nodeImages()}
-}
-
-// nodeImages returns the directory of the images that a container node imports at its start.
-func nodeImages() string { return framework.InRepository("_output", "images", "node") }
-
 // hasImage returns whether the archive of an image exists. Some images are not built on all machines.
 func hasImage(archive string) bool {
-	_, err := os.Stat(filepath.Join(nodeImages(), archive))
+	_, err := os.Stat(filepath.Join(framework.NodeImages(), archive))
 	return err == nil
 }
 

@@ -66,8 +66,8 @@ func TestInstallWorksAsReadmeSays(t *testing.T) {
 	if images == "" {
 		t.Skip(imagesVariable + " names no folder, as make test-install does")
 	}
-	requireContainerNode(t)
-	p := framework.NewControlPlane(t, append(containerNodeFlags(), "--nodes=0", "--server=")...)
+	framework.RequireContainerNode(t)
+	p := framework.NewControlPlane(t, append(framework.ContainerNodeFlags(), "--nodes=0", "--server=")...)
 	for _, image := range []string{"modelbox-apiserver.tar", "etcd.tar"} {
 		archive := filepath.Join(images, image)
 		if output, err := exec.Command(framework.Binary("localcluster"), "load", "--dir="+p.Dir, archive).CombinedOutput(); err != nil {

@@ -242,9 +242,9 @@ func TestReleasesLoseNoRequest(t *testing.T) {
 	if os.Getenv(trafficVariable) == "" {
 		t.Skip(trafficVariable + " is not set")
 	}
-	requireContainerNode(t)
+	framework.RequireContainerNode(t)
 	prometheus := newPodPrometheus(t)
-	plane := framework.NewControlPlane(t, append(containerNodeFlags(), framework.ServerFlags("--prometheus-url="+prometheus.URL)...)...)
+	plane := framework.NewControlPlane(t, append(framework.ContainerNodeFlags(), framework.ServerFlags("--prometheus-url="+prometheus.URL)...)...)
 	prometheus.pods.SetPlane(plane)
 	releases := newReleases(plane.NewNamespace(t))
 	for i := range releaseCases {
