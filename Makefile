@@ -194,7 +194,7 @@ k9s-session: build test-images ## Press every key of artifacts/k9s in k9s, and w
 	@hack/record-session.sh hack/sessions/k9s.txt docs/k9s-session.md 24
 
 .PHONY: test-ecosystem
-test-ecosystem: build ## Restore boxes with Velero, and enforce policies on them with Gatekeeper and Kyverno
+test-ecosystem: build node-images ## Sync boxes with Argo CD, restore them with Velero, enforce policies on them with Gatekeeper and Kyverno, and follow their logs with stern
 	@hack/build-ecosystem.sh $(BIN)
 	@go test ./pkg/e2e/ecosystem -count=1 -timeout 30m -v
 

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The ModelBox Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Builds Velero, Gatekeeper and Kyverno, which pkg/e2e/ecosystem tests boxes with, and puts the manifests that they need beside them:
-# hack/build-ecosystem.sh <folder>
+# Builds Argo CD, Velero, Gatekeeper, Kyverno and stern, which pkg/e2e/ecosystem tests boxes with, and puts the manifests that they need
+# beside them: hack/build-ecosystem.sh <folder>
 
 set -o errexit -o nounset -o pipefail
 
@@ -15,6 +15,14 @@ folder=$1
 source_of() { # module library
   (cd "$1" && go list -m -f '{{.Dir}}' "$2")
 }
+
+hack/go-build.sh hack/argocd . "${folder}/argocd" -ldflags '-s -w'
+argocd=$(source_of hack/argocd github.com/argoproj/argo-cd/v3)
+cat "${argocd}/manifests/core-install.yaml" >"${folder}/argocd.yaml"
+# Argo CD runs it for each commit.
+install "${argocd}/hack/git-verify-wrapper.sh" "${folder}/git-verify-wrapper.sh"
+
+hack/go-build.sh hack/stern github.com/stern/stern "${folder}/stern" -ldflags '-s -w'
 
 hack/go-build.sh hack/velero github.com/vmware-tanzu/velero/cmd/velero "${folder}/velero" -ldflags '-s -w'
 # Velero starts every program in the folder of its plugins.

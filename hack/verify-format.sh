@@ -29,6 +29,6 @@ while read -r module; do
   (cd "$(dirname "${module}")" && go mod tidy -diff) || { echo "ERROR: ${module} is not tidy, run: go mod tidy"; failed=1; }
 # The modules of hosts are written tidy by hack/update-hosts.sh. To look again takes the sources of several Kubernetes, and for the
 # modules of other programs the clients of several clouds.
-done < <(find . -name go.mod | grep --invert-match --extended-regexp '^\./(_output|hack/(hosts|argorollouts|gatekeeper|k9s|kyverno|velero))/')
+done < <(find . -name go.mod | grep --invert-match --extended-regexp '^\./(_output|hack/(hosts|argocd|argorollouts|gatekeeper|k9s|kyverno|velero))/')
 
 exit "${failed}"

@@ -26,8 +26,8 @@ lint hack/universe ./store ./transport
 lint hack/bench ./...
 lint hack/clients ./...
 lint hack/images ./...
-# hack/certmanager and hack/velero are left out: a file each, and all of cert-manager and Velero, which would be analysed with it for
-# minutes.
+# hack/argocd, hack/certmanager and hack/velero are left out: a file each, and all of Argo CD, cert-manager and Velero, which would be
+# analysed with it for minutes.
 lint hack/dashboard .
 lint hack/prometheus .
 lint hack/signing .

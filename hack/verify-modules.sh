@@ -13,6 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 declare -A exceptions=(
   [hack/hosts]="each of its files is of another Kubernetes"
   [hack/kro]="has the versions that kro is released with"
+  [hack/argocd]="has the versions that Argo CD is released with"
   [hack/argorollouts]="has the versions that Argo Rollouts is released with"
   [hack/k9s]="has the versions that k9s is released with"
   [hack/velero]="has the versions that Velero is released with"

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -24,21 +25,32 @@ func administrate(n *framework.Namespace, stdin string, arguments ...string) str
 	return run.Stdout
 }
 
+// program is a running program.
+type program struct {
+	log string
+	// stop stops the program. It is called at the end of the test at the latest.
+	stop func()
+}
+
 // startProgram starts a program, and stops it at the end of the test. If the test fails, it prints the end of the program's log.
-func startProgram(t *testing.T, command *exec.Cmd) {
+func startProgram(t *testing.T, command *exec.Cmd) program {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
 	ended, err := framework.StartLoggedProcess(command, log, syscall.SIGKILL)
 	if err != nil {
 		t.Fatalf("starting %s: %v", command.Path, err)
 	}
-	t.Cleanup(func() {
+	stop := sync.OnceFunc(func() {
 		_ = command.Process.Kill()
 		<-ended
+	})
+	t.Cleanup(func() {
+		stop()
 		if content, err := os.ReadFile(log); t.Failed() && err == nil {
 			t.Logf("end of the log of %s:\n%s", filepath.Base(command.Path), content[max(0, len(content)-maxLog):])
 		}
 	})
+	return program{log, stop}
 }
 
 // maxLog limits how many bytes of a log are printed.
