@@ -100,7 +100,7 @@ func TestDrawing(t *testing.T) {
 		}},
 		"in-steps": {view: func(v *boxView) {
 			v.box.Status.Rollout.Step, v.box.Status.Rollout.Weight = ptr.To[int32](1), ptr.To[int32](25)
-			setConditions(v.box, "True", "False", modelv1.ReasonProgressing, `step 1 of 2: 25% of the traffic for the new revision; waiting for "kubectl modelbox promote web"`)
+			setConditions(v.box, "True", "False", modelv1.ReasonProgressing, `step 1 of 2 (weight 25); waiting for "kubectl modelbox promote web"`)
 			candidate := newPod(hashLabel, "6c5d4f7b8", 30)
 			candidate.Labels[modelv1.CandidateLabel] = "true"
 			candidate.Spec.Containers = []corev1.Container{{Image: "nginx:1.9.1"}}

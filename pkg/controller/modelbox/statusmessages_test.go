@@ -85,11 +85,29 @@ func TestPodsThatMakeProgressAreNoFailure(t *testing.T) {
 	check(t, "Ready", "ProgressDeadlineExceeded: too late", conditionOf(t, status.ConditionsOf(fixture.WebBox(t), observed), modelv1.ConditionReady))
 }
 
-func TestStepWithoutTraffic(t *testing.T) {
-	box := fixture.WebBox(t, func(box *modelv1.ModelBox) {
-		box.Spec.Rollout = &modelv1.ModelBoxRollout{Type: ptr.To(modelv1.RolloutBlueGreen), Steps: []modelv1.ModelBoxRolloutStep{{Pause: "5m"}}}
-	})
-	check(t, "step", "step 1 of 1: the new revision without traffic", status.DescribeStep(box, 1))
+func TestDescriptionOfAStep(t *testing.T) {
+	for _, row := range []struct {
+		name        string
+		rolloutType modelv1.RolloutType
+		weight      int32
+		isRouted    bool
+		want        string
+	}{
+		{"the number of pods rounds the weight", modelv1.RolloutCanary, 25, false, "step 1 of 1 (weight 25)"},
+		{"a route leads the traffic", modelv1.RolloutCanary, 25, true, "step 1 of 1: 25% of the traffic for the new revision"},
+		{"blue-green", modelv1.RolloutBlueGreen, 0, false, "step 1 of 1: the new revision without traffic"},
+		{"blue-green with a route", modelv1.RolloutBlueGreen, 0, true, "step 1 of 1: the new revision without traffic"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			box := fixture.WebBox(t, func(box *modelv1.ModelBox) {
+				box.Spec.Rollout = &modelv1.ModelBoxRollout{Type: &row.rolloutType, Steps: []modelv1.ModelBoxRolloutStep{{Weight: row.weight, Pause: "5m"}}}
+				if row.isRouted {
+					box.Spec.Route = &modelv1.ModelBoxRoute{ParentRefs: []modelv1.RouteParentReference{{Name: "public"}}}
+				}
+			})
+			check(t, "step", row.want, status.DescribeStep(box, 1))
+		})
+	}
 }
 
 func TestContainersOfAJobThatHaveEnded(t *testing.T) {

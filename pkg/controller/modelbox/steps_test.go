@@ -369,8 +369,8 @@ func TestCanary(t *testing.T) {
 	check(t, "replicas in the end", []string{"4+1", "3+1", "3+2", "2+2", "4+2", "4"}, s.history)
 	s.expectComplete(t, "nginx:2")
 	check(t, "events", []string{
-		"Normal RolloutStep step 1 of 2: 25% of the traffic for the new revision",
-		"Normal RolloutStep step 2 of 2: 50% of the traffic for the new revision",
+		"Normal RolloutStep step 1 of 2 (weight 25)",
+		"Normal RolloutStep step 2 of 2 (weight 50)",
 	}, toldOf(s.told(), "RolloutStep"))
 }
 
@@ -382,8 +382,8 @@ func TestCanaryOfAllPods(t *testing.T) {
 	check(t, "replicas", []string{"4+1", "3+1", "3+4", "0+4", "4+4", "4"}, s.history)
 	s.expectComplete(t, "nginx:2")
 	check(t, "events", []string{
-		"Normal RolloutStep step 1 of 2: 1% of the traffic for the new revision",
-		"Normal RolloutStep step 2 of 2: 100% of the traffic for the new revision",
+		"Normal RolloutStep step 1 of 2 (weight 1)",
+		"Normal RolloutStep step 2 of 2 (weight 100)",
 		"Normal RolloutStep all steps are over, and the new revision takes the place of the stable one",
 	}, toldOf(s.told(), "RolloutStep"))
 }

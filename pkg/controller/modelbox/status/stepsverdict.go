@@ -10,6 +10,7 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/helper"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
+	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
 // stepsVerdict is the verdict of a rollout that is in steps: which step it is in, and what it waits for. It is nil for any other
@@ -46,15 +47,18 @@ func describeCheck(text string, observed *Observation) string {
 	return text + observed.Rollout.AwaitedCheck
 }
 
-// DescribeStep says what a step of the rollout of the box is about.
+// DescribeStep says what a step of the rollout of the box is about. The weight of a step is the percentage of the traffic for the new
+// revision only where a route leads it. Otherwise, the number of pods rounds it.
 func DescribeStep(box *modelv1.ModelBox, number int32) string {
 	steps := box.Spec.Rollout.Steps
 	switch count := helper.StepCount(len(box.Spec.Rollout.Steps)); {
 	case number > count:
 		return "all steps are over, and the new revision takes the place of the stable one"
-	case int(number) <= len(steps) && steps[number-1].Weight > 0:
+	case int(number) > len(steps) || steps[number-1].Weight == 0:
+		return fmt.Sprintf("step %d of %d: the new revision without traffic", number, count)
+	case modelboxrender.SplitsTraffic(box):
 		return fmt.Sprintf("step %d of %d: %d%% of the traffic for the new revision", number, count, steps[number-1].Weight)
 	default:
-		return fmt.Sprintf("step %d of %d: the new revision without traffic", number, count)
+		return fmt.Sprintf("step %d of %d (weight %d)", number, count, steps[number-1].Weight)
 	}
 }
