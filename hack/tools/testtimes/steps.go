@@ -20,16 +20,14 @@ type step struct {
 	name string
 	// clock and cpu are the times of the whole step, including the compiler.
 	clock, cpu float64
-	// testCPU is the CPU time of the test programs. It does not include programs that they leave running.
+	// testCPU is the CPU time of the test programs, 0 if it was not measured. It does not include programs that they leave running.
 	testCPU  float64
 	packages []timed
 	tests    []timed
 }
 
-// compileCPU returns the CPU time of the step without the test programs.
-func (s step) compileCPU() float64 { return max(0, s.cpu-s.testCPU) }
-
-// timed is a package or a test. The clock of a test includes the time that it waits for other parallel ones.
+// timed is a package or a test. The clock of a test includes the time that it waits for other parallel ones. The cpu of a package is 0
+// if it was not measured.
 type timed struct {
 	step, name string
 	clock, cpu float64
@@ -113,8 +111,8 @@ func commonSuffix(a, b string) int {
 	return n
 }
 
-// eachLine calls do with each line of a file. A file that does not exist has none: a step whose results were all cached ran no
-// test program.
+// eachLine calls do with each line of a file. A file that does not exist has none: some steps do not measure the CPU time of their test
+// programs.
 func eachLine(path string, do func(string) error) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
