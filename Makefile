@@ -178,11 +178,11 @@ dashboard-picture: build ## Draw the dashboard from what a real Prometheus has o
 
 .PHONY: test-dashboard
 test-dashboard: build ## Open every view of the dashboard of the plugin in a browser, and press every button (Node.js, npm, Chromium)
-	@hack/test-dashboard.sh _output/dashboard
+	@hack/test-pages.sh pkg/cli/dashboard/web _output/dashboard
 
 .PHONY: test-headlamp
 test-headlamp: build ## Open every view of the plugin for Headlamp in a browser, and do every action (Node.js, npm, Chromium)
-	@hack/test-headlamp.sh _output/headlamp
+	@hack/test-pages.sh hack/headlamp _output/headlamp --component=pod-debugger
 
 .PHONY: plugin-session
 plugin-session: build test-images ## Type every command of the plugin into a terminal, and write what it shows (tmux, Linux, root)

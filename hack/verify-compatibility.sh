@@ -10,4 +10,5 @@ set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 go test ./pkg/apis/model/v1 -run 'TestCompatibility'
-go test ./pkg/render/...
+# The tests that -short leaves out need network namespaces.
+go test -short ./pkg/render/...
