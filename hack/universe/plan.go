@@ -40,8 +40,13 @@ type Chaos struct {
 // calm is a chaos without failures, in which time passes only if nothing else can happen.
 var calm = Chaos{Requests: 100, Watches: 100, Nodes: 20}
 
-// maxActions is the number of actions from which a plan gets no more.
-const maxActions = 60
+const (
+	// maxActions is the number of actions from which a plan gets no more.
+	maxActions = 60
+	// maxShortActions is the same for all but one of longPlans plans. Few actions find most defects, and take a fraction of the time.
+	maxShortActions = 5
+	longPlans       = 16
+)
 
 // NewPlan returns the plan of the seed.
 func NewPlan(seed uint64) Plan {
@@ -67,7 +72,11 @@ func NewPlan(seed uint64) Plan {
 	plan.LosesStores = plan.Servers == 1 && choose(0, 1) == 1
 	author := newAuthor(random)
 	author.losesStores = plan.LosesStores
-	for count := 1 + random.IntN(maxActions); len(plan.Actions) < count; {
+	limit := maxShortActions
+	if random.IntN(longPlans) == 0 {
+		limit = maxActions
+	}
+	for count := 1 + random.IntN(limit); len(plan.Actions) < count; {
 		plan.Actions = append(plan.Actions, author.newActions()...)
 	}
 	return plan

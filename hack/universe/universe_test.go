@@ -35,7 +35,7 @@ const (
 const shrinkLimit = 2 * time.Minute
 
 // shortSeeds is the number of seeds that "make test" runs.
-const shortSeeds = 60
+const shortSeeds = 1000
 
 func TestMain(m *testing.M) {
 	// Goroutines that run at the same time are the largest part of what the seed does not decide.
