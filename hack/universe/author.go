@@ -20,6 +20,8 @@ type author struct {
 	random *rand.Rand
 	// boxes has the specs that the last actions apply. A box that an action deletes has none.
 	boxes map[string]modelv1.ModelBoxSpec
+	// hasStack is true if the last action for the stack applies it.
+	hasStack bool
 	// losesStores is true if actions replace the store of ModelBox.
 	losesStores bool
 }
@@ -75,10 +77,8 @@ func (a *author) newActions() []Action {
 	switch choice := a.random.IntN(100); {
 	case choice < 23:
 		return []Action{wait}
-	case choice < 29:
-		return []Action{a.applyStack()}
 	case choice < 32:
-		return []Action{a.deleteStack()}
+		return a.newStackActions()
 	case choice < 35:
 		return []Action{{"change the settings", func(ctx context.Context, u *users) error { return u.setSettings(ctx) }}}
 	case choice < 37:
@@ -88,7 +88,32 @@ func (a *author) newActions() []Action {
 			return u.podDebuggers.Delete(ctx, podDebuggerName, metav1.DeleteOptions{})
 		}}}
 	}
-	box := boxNames[a.random.IntN(len(boxNames))]
+	return a.newBoxActions(boxNames[a.random.IntN(len(boxNames))])
+}
+
+// newScenario returns actions for one box or one stack: at least that many.
+func (a *author) newScenario(count int) []Action {
+	next := a.newStackActions
+	if a.random.IntN(3) > 0 {
+		box := boxNames[a.random.IntN(len(boxNames))]
+		next = func() []Action { return a.newBoxActions(box) }
+	}
+	actions := next()
+	for len(actions) < count {
+		switch choice := a.random.IntN(10); {
+		case choice < 3:
+			actions = append(actions, wait)
+		case choice < 5 && a.losesStores:
+			actions = append(actions, a.replaceStore()...)
+		default:
+			actions = append(actions, next()...)
+		}
+	}
+	return actions
+}
+
+// newBoxActions returns a random action for the box, or several that belong together. The first one applies the box.
+func (a *author) newBoxActions(box string) []Action {
 	if _, exists := a.boxes[box]; !exists {
 		return []Action{a.applyBox(box)}
 	}
@@ -203,6 +228,16 @@ func (a *author) rollBack(box string) Action {
 		_, err := u.boxes.CreateRollback(ctx, box, &modelv1.ModelBoxRollback{ObjectMeta: metav1.ObjectMeta{Name: box}}, metav1.CreateOptions{})
 		return err
 	}}
+}
+
+// newStackActions returns an action for the stack.
+func (a *author) newStackActions() []Action {
+	if a.hasStack && a.random.IntN(2) == 0 {
+		a.hasStack = false
+		return []Action{a.deleteStack()}
+	}
+	a.hasStack = true
+	return []Action{a.applyStack()}
 }
 
 func (a *author) applyStack() Action {

@@ -43,9 +43,11 @@ var calm = Chaos{Requests: 100, Watches: 100, Nodes: 20}
 const (
 	// maxActions is the number of actions from which a plan gets no more.
 	maxActions = 60
-	// maxShortActions is the same for all but one of longPlans plans. Few actions find most defects, and take a fraction of the time.
-	maxShortActions = 5
-	longPlans       = 16
+	// maxScenario is the number of actions from which a scenario gets no more.
+	maxScenario = 5
+	// One plan of longPlans has actions for all boxes and stacks. The others are scenarios, which find most defects in a fraction of the
+	// time.
+	longPlans = 16
 )
 
 // NewPlan returns the plan of the seed.
@@ -72,11 +74,11 @@ func NewPlan(seed uint64) Plan {
 	plan.LosesStores = plan.Servers == 1 && choose(0, 1) == 1
 	author := newAuthor(random)
 	author.losesStores = plan.LosesStores
-	limit := maxShortActions
-	if random.IntN(longPlans) == 0 {
-		limit = maxActions
+	if random.IntN(longPlans) > 0 {
+		plan.Actions = author.newScenario(2 + random.IntN(maxScenario-1))
+		return plan
 	}
-	for count := 1 + random.IntN(limit); len(plan.Actions) < count; {
+	for count := 1 + random.IntN(maxActions); len(plan.Actions) < count; {
 		plan.Actions = append(plan.Actions, author.newActions()...)
 	}
 	return plan
