@@ -194,9 +194,9 @@ k9s-session: build test-images ## Press every key of artifacts/k9s in k9s, and w
 	@hack/record-session.sh hack/sessions/k9s.txt docs/k9s-session.md 24
 
 .PHONY: test-ecosystem
-test-ecosystem: build node-images ## Sync boxes with Argo CD, restore them with Velero, enforce policies on them with Gatekeeper and Kyverno, and follow their logs with stern
+test-ecosystem: build clients node-images ## Sync, restore, check and follow boxes with Argo CD, Velero, policy engines, stern and others, and write a page of the results
 	@hack/build-ecosystem.sh $(BIN)
-	@go test ./pkg/e2e/ecosystem -count=1 -timeout 30m -v
+	@hack/test-ecosystem.sh docs/ecosystem-results.md
 
 .PHONY: test-chaos
 test-chaos: build ## Change and break everything at once for ten minutes
