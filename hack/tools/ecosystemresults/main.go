@@ -26,7 +26,7 @@ func main() {
 
 func run(out io.Writer, arguments []string, now time.Time) error {
 	if len(arguments) < 2 {
-		return errors.New("want: DIR FILE...")
+		return errors.New("want: DIR FILE [FILE...] as arguments")
 	}
 	programs, err := readPrograms(arguments[0])
 	if err != nil {

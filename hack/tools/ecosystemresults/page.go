@@ -60,7 +60,7 @@ func writePage(out io.Writer, programs []program, results []result, now time.Tim
 			}
 		}
 		if len(s.Rows) == 0 {
-			return fmt.Errorf("there is no result of %s...", p.tests)
+			return fmt.Errorf("no test has a name that begins with %s", p.tests)
 		}
 		sections = append(sections, s)
 	}

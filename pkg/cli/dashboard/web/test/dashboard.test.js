@@ -469,6 +469,59 @@ test('a watch from a version that is too old makes the page list again', async (
   }
 })
 
+// measureFrames counts the frames of the page from now on.
+async function measureFrames(of) {
+  await of.evaluate(() => {
+    const frames = (globalThis.frameTimes = [])
+    let last = performance.now()
+    const next = (now) => {
+      frames.push(now - last)
+      last = now
+      requestAnimationFrame(next)
+    }
+    requestAnimationFrame(next)
+  })
+  return async () => {
+    const frames = await of.evaluate(() => globalThis.frameTimes)
+    return `${frames.length} frames, of which ${frames.filter((frame) => frame > 50).length} took longer than 50 ms, and the longest ${Math.round(Math.max(...frames))} ms`
+  }
+}
+
+test('a namespace with 1,000 boxes is shown, filtered and changed', async (t) => {
+  const boxes = Array.from({ length: 1000 }, (_, index) => ({
+    apiVersion: 'model.github.com/v1',
+    kind: 'ModelBox',
+    metadata: { name: `box-${String(index).padStart(3, '0')}`, namespace: 'many' },
+    spec: { image: 'example.com/many:1', paused: true, ports: [{ port: 80 }] },
+  }))
+  kubectl('create', 'namespace', 'many')
+  execFileSync(KUBECTL, ['create', '--filename=-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: boxes }), maxBuffer: 2 ** 26 })
+  const other = await start('--namespace=many')
+  try {
+    const many = await open('about:blank')
+    const start = Date.now()
+    await many.goto(other.url)
+    await many.getByRole('row', { name: /^box-000 / }).waitFor()
+    t.diagnostic(`first row after ${Date.now() - start} ms`)
+    await many.getByRole('row', { name: /^box-999 / }).waitFor()
+    t.diagnostic(`last row after ${Date.now() - start} ms`)
+    const describeFrames = await measureFrames(many)
+    kubectl('annotate', '--namespace=many', 'modelboxes', '--all', 'seen=yes')
+    kubectl('patch', '--namespace=many', 'modelbox/box-500', '--type=merge', '--patch={"spec":{"image":"example.com/many:2"}}')
+    await many.getByRole('row', { name: /^box-500 .* example.com\/many:2/ }).waitFor()
+    t.diagnostic(`1,001 changes: ${await describeFrames()}`)
+    await many.keyboard.press('/')
+    await many.keyboard.type('many:2')
+    await many.getByText('1 of 1000 boxes').waitFor()
+    assert.equal(await many.getByRole('row', { name: /^box-/ }).count(), 1)
+    t.diagnostic(`with a filter: ${await describeFrames()}; ${Math.round((await many.evaluate(() => performance.memory.usedJSHeapSize)) / 2 ** 20)} MiB of heap`)
+    await many.context().close()
+  } finally {
+    other.child.kill('SIGINT')
+    kubectl('delete', 'namespace', 'many', '--wait=false')
+  }
+})
+
 test('the page says that the command has ended', async () => {
   dashboard.child.kill('SIGINT')
   await page.getByText(/^Not connected: kubectl modelbox dashboard does not answer/).waitFor()
