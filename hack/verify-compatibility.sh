@@ -10,5 +10,5 @@ set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 go test ./pkg/apis/model/v1 -run 'TestCompatibility'
-# The tests that -short leaves out need network namespaces.
+# "make test" runs the tests that -short leaves out.
 go test -short ./pkg/render/...
