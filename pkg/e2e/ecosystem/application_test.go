@@ -285,6 +285,15 @@ func (a *application) expectNoDifferences() {
 	}
 }
 
+// expectNoDifferencesInAnyComparison compares the Application in each way, and checks that there is no difference.
+func (a *application) expectNoDifferencesInAnyComparison() {
+	a.n.T.Helper()
+	for _, options := range []string{"ServerSideDiff=true", "ServerSideDiff=false"} {
+		a.compareWith(options)
+		a.expectNoDifferences()
+	}
+}
+
 // expectDefaultsInLists checks that the last comparison found the defaults of a port as differences.
 func (a *application) expectDefaultsInLists() {
 	a.n.T.Helper()

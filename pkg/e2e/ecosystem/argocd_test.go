@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
@@ -39,15 +38,6 @@ func TestArgoCD(t *testing.T) {
 	} {
 		t.Run(scenario.name, func(t *testing.T) { scenario.run(argo, n.ControlPlane.NewNamespace(t)) })
 	}
-}
-
-func boxManifest(name, spec string) string {
-	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: %s}, spec: {%s}}", name, spec)
-}
-
-func stackManifest(name, spec string) string {
-	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: ModelStack, metadata: {name: %s}, "+
-		"spec: {components: [{name: api, box: {%s}}]}}", name, spec)
 }
 
 func configMapManifest(value string) string {
@@ -84,7 +74,7 @@ func expectNoticed(argo *argoCD, n *framework.Namespace, register func(*framewor
 	early.sync()
 	early.awaitHealthy()
 	register(n)
-	later := argo.newApplication(n, applicationOptions{name: "later"}, map[string]string{"web": boxManifest("web", webSpec)})
+	later := argo.newApplication(n, applicationOptions{name: "later"}, map[string]string{"web": framework.BoxManifest("web", webSpec)})
 	later.sync()
 	later.awaitHealthy()
 	n.UpdateBox("web", framework.WithImage(framework.NewImage))
@@ -93,11 +83,11 @@ func expectNoticed(argo *argoCD, n *framework.Namespace, register func(*framewor
 
 // loseServer compares Applications while no server is available, and starts the controller of Argo CD at that time.
 func loseServer(argo *argoCD, n *framework.Namespace) {
-	a := argo.newApplication(n, applicationOptions{automated: true}, map[string]string{"web": boxManifest("web", webSpec)})
+	a := argo.newApplication(n, applicationOptions{automated: true}, map[string]string{"web": framework.BoxManifest("web", webSpec)})
 	other := argo.newApplication(n, applicationOptions{name: "other", automated: true}, map[string]string{"settings": configMapManifest("a")})
 	a.awaitHealthy()
 	other.awaitHealthy()
-	pods, uid := n.PodUIDs("web"), n.GetBox("web").UID
+	before := uidsOfBox(n)
 	port := n.ControlPlane.ReadAPIService(n.T).Spec.Service.Port
 	lead := func(port int) {
 		n.ControlPlane.PatchAPIService(n.T, fmt.Sprintf(`{"spec": {"service": {"port": %d}}}`, port))
@@ -112,10 +102,5 @@ func loseServer(argo *argoCD, n *framework.Namespace) {
 	lead(port)
 	a.awaitComparison("Synced")
 	a.awaitHealthy()
-	if box := n.GetBox("web"); box.UID != uid {
-		n.T.Errorf("the box has the UID %s, before it was %s", box.UID, uid)
-	}
-	if diff := cmp.Diff(pods, n.PodUIDs("web")); diff != "" {
-		n.T.Errorf("pods before and after, -want +got:\n%s", diff)
-	}
+	expectSameBox(n, before)
 }

@@ -70,11 +70,11 @@ func syncUnhealthyBoxes(argo *argoCD, n *framework.Namespace) {
 		n.T.Fatal(err)
 	}
 	files := map[string]string{
-		"ready":      boxManifest("ready", webSpec),
-		"starting":   boxManifest("starting", webSpec+", podTemplate: {spec: {nodeSelector: {disk: none}}}"),
-		"paused":     boxManifest("paused", webSpec),
-		"unchanged":  boxManifest("unchanged", webSpec),
-		"taken":      boxManifest("taken", webSpec),
+		"ready":      framework.BoxManifest("ready", webSpec),
+		"starting":   framework.BoxManifest("starting", webSpec+", podTemplate: {spec: {nodeSelector: {disk: none}}}"),
+		"paused":     framework.BoxManifest("paused", webSpec),
+		"unchanged":  framework.BoxManifest("unchanged", webSpec),
+		"taken":      framework.BoxManifest("taken", webSpec),
 		"ready-shop": stackManifest("ready-shop", webSpec),
 		"slow-shop":  stackManifest("slow-shop", webSpec+", podTemplate: {spec: {nodeSelector: {disk: none}}}"),
 	}
@@ -83,8 +83,8 @@ func syncUnhealthyBoxes(argo *argoCD, n *framework.Namespace) {
 	for _, box := range []string{"paused", "unchanged"} {
 		a.awaitResource("ModelBox", box, "Synced", "Healthy")
 	}
-	files["paused"] = boxManifest("paused", "image: nginx:1.8, ports: [{port: 80}], paused: true")
-	files["unchanged"] = boxManifest("unchanged", webSpec+", paused: true")
+	files["paused"] = framework.BoxManifest("paused", "image: nginx:1.8, ports: [{port: 80}], paused: true")
+	files["unchanged"] = framework.BoxManifest("unchanged", webSpec+", paused: true")
 	a.commit(files)
 	a.sync()
 	for _, want := range []struct{ kind, name, health string }{

@@ -55,14 +55,7 @@ func startArgoCD(n *framework.Namespace) *argoCD {
 	administrate(n, "", "apply", "--server-side", "--namespace=argocd", "--filename="+framework.Binary("argocd.yaml"))
 	administrate(n, "", "--namespace=argocd", "patch", "configmap", "argocd-cm", "--type=merge",
 		"--patch-file="+framework.InRepository("artifacts", "argocd", "argocd-cm.yaml"))
-	n.Eventually("what the API server of Argo CD creates is applied", func() error {
-		command := n.ControlPlane.KubectlCommand(n.Ctx, "apply", "--server-side", "--force-conflicts", "--filename=-")
-		applied := framework.RunKubectl(command, argoCDDefaults)
-		if applied.Err != nil {
-			return fmt.Errorf("%w: %s", applied.Err, applied.Stderr)
-		}
-		return nil
-	})
+	awaitApplied(n, argoCDDefaults, "--server-side", "--force-conflicts")
 	argo := &argoCD{n: n, cache: freeAddress(n.T), repoServer: freeAddress(n.T)}
 	startProgram(n.T, argo.command("redis", argo.cache))
 	host, port, _ := net.SplitHostPort(argo.repoServer)

@@ -17,7 +17,7 @@ import (
 // pruneBoxes removes boxes from the repository, and then deletes the Application with its objects.
 func pruneBoxes(argo *argoCD, n *framework.Namespace) {
 	n.CreateVolumeFor("database-data")
-	files := map[string]string{"web": boxManifest("web", webSpec), "database": boxManifest("database", storageSpec)}
+	files := map[string]string{"web": framework.BoxManifest("web", webSpec), "database": framework.BoxManifest("database", storageSpec)}
 	a := argo.newApplication(n, applicationOptions{automated: true}, files)
 	a.awaitHealthy()
 	claim := n.AwaitBoundClaim("database-data")
@@ -62,7 +62,7 @@ func trackByLabel(argo *argoCD, n *framework.Namespace) {
 	trackBy(n, n.Ctx, `"label"`)
 	n.T.Cleanup(func() { trackBy(n, context.WithoutCancel(n.Ctx), "null") })
 	n.CreateVolumeFor("database-data")
-	a := argo.newApplication(n, applicationOptions{name: "database"}, map[string]string{"database": boxManifest("database", storageSpec)})
+	a := argo.newApplication(n, applicationOptions{name: "database"}, map[string]string{"database": framework.BoxManifest("database", storageSpec)})
 	a.sync()
 	n.AwaitReady("database")
 	a.awaitResource("PersistentVolumeClaim", "database-data", "OutOfSync", "Healthy")

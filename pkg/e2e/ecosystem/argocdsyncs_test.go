@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/e2e/framework"
@@ -17,24 +18,41 @@ import (
 
 // adoptBoxes syncs a box that a user has created with the same manifest.
 func adoptBoxes(argo *argoCD, n *framework.Namespace) {
-	manifest := boxManifest("web", webSpec)
+	manifest := framework.BoxManifest("web", webSpec)
 	n.Kubectl.RunWithInput(manifest, "apply", "--filename=-")
 	n.AwaitReady("web")
-	pods, uid := n.PodUIDs("web"), n.GetBox("web").UID
+	before := uidsOfBox(n)
 	a := argo.newApplication(n, applicationOptions{}, map[string]string{"web": manifest})
 	a.sync()
 	a.awaitHealthy()
-	if box := n.GetBox("web"); box.UID != uid || box.Annotations["argocd.argoproj.io/tracking-id"] == "" {
-		n.T.Errorf("the box has the UID %s, before it was %s, and the annotations %v", box.UID, uid, box.Annotations)
+	if annotations := n.GetBox("web").Annotations; annotations["argocd.argoproj.io/tracking-id"] == "" {
+		n.T.Errorf("the box has the annotations %v", annotations)
 	}
-	if diff := cmp.Diff(pods, n.PodUIDs("web")); diff != "" {
-		n.T.Errorf("pods before and after, -want +got:\n%s", diff)
+	expectSameBox(n, before)
+}
+
+// boxUIDs has the UIDs of box "web" and of its pods.
+type boxUIDs struct {
+	Box  types.UID
+	Pods map[string]types.UID
+}
+
+func uidsOfBox(n *framework.Namespace) boxUIDs {
+	n.T.Helper()
+	return boxUIDs{n.GetBox("web").UID, n.PodUIDs("web")}
+}
+
+// expectSameBox checks that neither the box nor one of its pods was replaced.
+func expectSameBox(n *framework.Namespace, before boxUIDs) {
+	n.T.Helper()
+	if diff := cmp.Diff(before, uidsOfBox(n)); diff != "" {
+		n.T.Errorf("UIDs before and after, -want +got:\n%s", diff)
 	}
 }
 
 // healBoxes changes and deletes boxes of an Application that is synced automatically.
 func healBoxes(argo *argoCD, n *framework.Namespace) {
-	a := argo.newApplication(n, applicationOptions{automated: true}, map[string]string{"web": boxManifest("web", webSpec)})
+	a := argo.newApplication(n, applicationOptions{automated: true}, map[string]string{"web": framework.BoxManifest("web", webSpec)})
 	a.awaitHealthy()
 	n.UpdateBox("web", framework.WithImage(framework.NewImage))
 	n.AwaitBox("web", "has the image of its manifest again", func(box *modelv1.ModelBox) error {
@@ -60,7 +78,7 @@ func healBoxes(argo *argoCD, n *framework.Namespace) {
 // keepChangesOfSubresources restarts and scales a box of an Application that is synced automatically. The manifest does not have the
 // fields that this changes.
 func keepChangesOfSubresources(argo *argoCD, n *framework.Namespace) {
-	a := argo.newApplication(n, applicationOptions{automated: true}, map[string]string{"web": boxManifest("web", webSpec)})
+	a := argo.newApplication(n, applicationOptions{automated: true}, map[string]string{"web": framework.BoxManifest("web", webSpec)})
 	a.awaitHealthy()
 	restart := &modelv1.ModelBoxRestart{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	if _, err := n.Boxes.CreateRestart(n.Ctx, "web", restart, metav1.CreateOptions{}); err != nil {
@@ -69,10 +87,7 @@ func keepChangesOfSubresources(argo *argoCD, n *framework.Namespace) {
 	n.Kubectl.Run("scale", "mb", "web", "--replicas=2")
 	n.AwaitPods("web", 2)
 	changed := n.GetBox("web")
-	for _, options := range []string{"ServerSideDiff=true", "ServerSideDiff=false"} {
-		a.compareWith(options)
-		a.expectNoDifferences()
-	}
+	a.expectNoDifferencesInAnyComparison()
 	a.awaitHealthy()
 	if diff := cmp.Diff(changed.Spec, n.GetBox("web").Spec); diff != "" {
 		n.T.Errorf("spec before and after, -want +got:\n%s", diff)
@@ -81,16 +96,13 @@ func keepChangesOfSubresources(argo *argoCD, n *framework.Namespace) {
 
 // keepAutoscaledReplicas changes the number of replicas in the same way as a HorizontalPodAutoscaler. The manifest has the number.
 func keepAutoscaledReplicas(argo *argoCD, n *framework.Namespace) {
-	a := argo.newApplication(n, applicationOptions{}, map[string]string{"web": boxManifest("web", webSpec+", replicas: 1")})
+	a := argo.newApplication(n, applicationOptions{}, map[string]string{"web": framework.BoxManifest("web", webSpec+", replicas: 1")})
 	a.sync()
 	a.awaitHealthy()
 	n.Kubectl.Run("patch", "mb", "web", "--subresource=scale", "--field-manager=kube-controller-manager", "--type=merge",
 		`--patch={"spec": {"replicas": 2}}`)
 	n.AwaitPods("web", 2)
-	for _, options := range []string{"ServerSideDiff=true", "ServerSideDiff=false"} {
-		a.compareWith(options)
-		a.expectNoDifferences()
-	}
+	a.expectNoDifferencesInAnyComparison()
 	for _, test := range []struct {
 		syncOptions []string
 		want        int32
@@ -108,7 +120,7 @@ func keepAutoscaledReplicas(argo *argoCD, n *framework.Namespace) {
 func syncWaves(argo *argoCD, n *framework.Namespace) {
 	wave := func(name, number, spec string) string {
 		annotated := fmt.Sprintf("metadata: {annotations: {argocd.argoproj.io/sync-wave: %q}, ", number)
-		return strings.Replace(boxManifest(name, spec), "metadata: {", annotated, 1)
+		return strings.Replace(framework.BoxManifest(name, spec), "metadata: {", annotated, 1)
 	}
 	a := argo.newApplication(n, applicationOptions{}, map[string]string{
 		"database": wave("database", "0", storageSpec),

@@ -120,13 +120,7 @@ func applyExample(n *framework.Namespace, program string) {
 	n.T.Helper()
 	example := readFile(n.T, framework.InRepository("artifacts", "examples", "policies", program+".yaml"))
 	for document := range strings.SplitSeq(example, "\n---\n") {
-		n.Eventually("the example is applied", func() error {
-			applied := framework.RunKubectl(n.ControlPlane.KubectlCommand(n.Ctx, "apply", "--filename=-"), document)
-			if applied.Err != nil {
-				return fmt.Errorf("%w: %s", applied.Err, applied.Stderr)
-			}
-			return nil
-		})
+		awaitApplied(n, document)
 	}
 }
 
@@ -156,7 +150,7 @@ var deniedAttempts = []attempt{
 	{"a sidecar", kubectl(newBox("image: "+allowedImage+", containers: [{name: side, image: "+deniedImage+"}]"), "create", "--filename=-")},
 	{"an init container", kubectl(newBox("image: "+allowedImage+", initContainers: [{name: init, image: "+deniedImage+"}]"), "create", "--filename=-")},
 	{"a container of the pod template", kubectl(newBox("image: "+allowedImage+", podTemplate: {spec: {containers: [{name: side, image: "+deniedImage+"}]}}"), "create", "--filename=-")},
-	{"a stack", kubectl(stack(deniedImage), "create", "--filename=-")},
+	{"a stack", kubectl(newStack(deniedImage), "create", "--filename=-")},
 	{"replace", kubectl(framework.Manifest("image: "+deniedImage), "replace", "--filename=-")},
 	{"strategic merge patch", kubectl("", "patch", "mb", "web", `--patch={"spec":{"image":"`+deniedImage+`"}}`)},
 	{"JSON patch", kubectl("", "patch", "mb", "web", "--type=json", `--patch=[{"op":"replace","path":"/spec/image","value":"`+deniedImage+`"}]`)},
@@ -174,20 +168,16 @@ var deniedAttempts = []attempt{
 
 var allowedAttempts = []attempt{
 	{"create", kubectl(newBox("image: "+allowedImage), "create", "--filename=-")},
-	{"create a stack", kubectl(stack(allowedImage), "create", "--filename=-")},
+	{"create a stack", kubectl(newStack(allowedImage), "create", "--filename=-")},
 	{"scale", kubectl("", "scale", "mb", "web", "--replicas=2")},
 	{"scale a box with a denied image", kubectl("", "scale", "mb", "earlier", "--replicas=2")},
 	{"label a box with a denied image", kubectl("", "label", "mb", "earlier", "team=a")},
 	{"delete a box with a denied image", kubectl("", "delete", "mb", "earlier", "--cascade=foreground", "--wait=false")},
 }
 
-func newBox(spec string) string {
-	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: new}, spec: {%s}}", spec)
-}
+func newBox(spec string) string { return framework.BoxManifest("new", spec) }
 
-func stack(image string) string {
-	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: ModelStack, metadata: {name: shop}, spec: {components: [{name: api, boxName: shop-api, box: {image: %q}}]}}", image)
-}
+func newStack(image string) string { return stackManifest("shop", "image: "+image) }
 
 // kubectl returns the run of an attempt with kubectl.
 func kubectl(stdin string, arguments ...string) func(*framework.Namespace) string {

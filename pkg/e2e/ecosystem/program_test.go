@@ -4,6 +4,7 @@
 package ecosystem
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,24 @@ func administrate(n *framework.Namespace, stdin string, arguments ...string) str
 		n.T.Fatalf("kubectl %s: %v\n%s", strings.Join(arguments, " "), run.Err, run.Stderr)
 	}
 	return run.Stdout
+}
+
+// awaitApplied applies manifests for objects of all namespaces until kubectl succeeds. They may need a kind that is not served yet.
+func awaitApplied(n *framework.Namespace, manifests string, flags ...string) {
+	n.T.Helper()
+	n.Eventually("the manifests are applied", func() error {
+		command := n.ControlPlane.KubectlCommand(n.Ctx, append([]string{"apply", "--filename=-"}, flags...)...)
+		if applied := framework.RunKubectl(command, manifests); applied.Err != nil {
+			return fmt.Errorf("%w: %s", applied.Err, applied.Stderr)
+		}
+		return nil
+	})
+}
+
+// stackManifest returns the manifest of a stack with one component, "api", with the fields of the spec of its box.
+func stackManifest(name, spec string) string {
+	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: ModelStack, metadata: {name: %s}, "+
+		"spec: {components: [{name: api, box: {%s}}]}}", name, spec)
 }
 
 // program is a running program.

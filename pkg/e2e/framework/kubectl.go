@@ -109,8 +109,11 @@ func RunKubectl(command *exec.Cmd, stdin string) KubectlResult {
 }
 
 // Manifest returns the manifest of box "web" with additional fields in its spec.
-func Manifest(spec string) string {
-	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {%s}}", spec)
+func Manifest(spec string) string { return BoxManifest("web", spec) }
+
+// BoxManifest returns the manifest of a box with the fields of its spec, for example "image: nginx, replicas: 2".
+func BoxManifest(name, spec string) string {
+	return fmt.Sprintf("{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: %s}, spec: {%s}}", name, spec)
 }
 
 // ServerSideApply returns the arguments of kubectl to apply its standard input as a field manager.
