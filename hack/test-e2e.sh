@@ -93,5 +93,5 @@ stop() {
 trap stop EXIT
 
 _output/bin/localcluster up --dir "${dir}" --server _output/bin/modelbox-apiserver --artifacts artifacts --host-binary "${MODELBOX_E2E_HOST_BINARY:-}"
-export MODELBOX_E2E_DIR=${dir}
+export MODELBOX_E2E_DIR=${dir} MODELBOX_E2E_TEMPORARY=true
 run "$@"

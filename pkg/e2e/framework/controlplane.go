@@ -6,6 +6,7 @@ package framework
 import (
 	"fmt"
 	"path/filepath"
+	"testing"
 
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -24,6 +25,11 @@ type ControlPlane struct {
 	KubeClient    kubernetes.Interface
 	ModelClient   versioned.Interface
 	DynamicClient dynamic.Interface
+
+	// isTemporary says that the control plane is stopped after its tests, so that they need not delete their namespaces.
+	isTemporary bool
+	// test is the test that has started the control plane and stops it, nil for one of several tests.
+	test *testing.T
 }
 
 // Connect returns the running control plane of a directory.

@@ -50,6 +50,7 @@ func NewControlPlane(t *testing.T, flags ...string) *ControlPlane {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.isTemporary, p.test = true, t
 	return p
 }
 

@@ -14,6 +14,9 @@ import (
 // dirVariable is the environment variable with the directory of a running control plane for the tests to use.
 const dirVariable = "MODELBOX_E2E_DIR"
 
+// temporaryVariable is the environment variable that is "true" if that control plane is stopped after the tests.
+const temporaryVariable = "MODELBOX_E2E_TEMPORARY"
+
 // testsAtOnce is the number of tests that run in parallel. They mostly wait for the cluster.
 const testsAtOnce = "8"
 
@@ -85,6 +88,7 @@ func runInGivenControlPlane(m *testing.M, leftovers []string) (code int, err err
 	if shared, err = Connect(os.Getenv(dirVariable)); err != nil {
 		return 0, fmt.Errorf("%s: %w", dirVariable, err)
 	}
+	shared.isTemporary = os.Getenv(temporaryVariable) == "true"
 	return m.Run(), shared.delete(leftovers)
 }
 
@@ -103,10 +107,10 @@ func runInNewControlPlane(m *testing.M) (code int, err error) {
 		}
 		err = cluster.Remove()
 	}()
-	shared, err = Connect(cluster.Dir)
-	if err != nil {
+	if shared, err = Connect(cluster.Dir); err != nil {
 		return 0, err
 	}
+	shared.isTemporary = true
 	return m.Run(), nil
 }
 

@@ -37,14 +37,15 @@ type Namespace struct {
 	Audit   Audit
 }
 
-// NewNamespace creates a namespace in the shared control plane. It is deleted at the end of the test.
+// NewNamespace creates a namespace in the shared control plane. At the end of the test, it is deleted, or at least its boxes and
+// stacks are.
 func NewNamespace(t *testing.T) *Namespace {
 	t.Helper()
 	shared.awaitDiscovery(t)
 	return shared.NewNamespace(t)
 }
 
-// NewNamespace creates a namespace in this control plane. It is deleted at the end of the test.
+// NewNamespace creates a namespace in this control plane. At the end of the test, it is deleted, or at least its boxes and stacks are.
 func (p *ControlPlane) NewNamespace(t *testing.T) *Namespace {
 	t.Helper()
 	created, err := p.KubeClient.CoreV1().Namespaces().Create(t.Context(),
@@ -59,9 +60,23 @@ func (p *ControlPlane) NewNamespace(t *testing.T) *Namespace {
 		if t.Failed() {
 			t.Logf("what is in namespace %s:\n%s", n.Name, n.contents(ctx))
 		}
-		_ = p.KubeClient.CoreV1().Namespaces().Delete(ctx, n.Name, metav1.DeleteOptions{})
+		p.retire(ctx, n)
 	})
 	return n
+}
+
+// retire deletes the namespace at the end of its test. For each deletion, the controller manager requests the objects of 70 kinds, which
+// is as much work for the control plane as a small test. Therefore a temporary control plane keeps the namespaces, and only loses what
+// would cause work.
+func (p *ControlPlane) retire(ctx context.Context, n *Namespace) {
+	switch {
+	case p.test == n.T: // stopped next
+	case p.isTemporary:
+		_ = p.ModelClient.ModelV1().ModelStacks(n.Name).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+		_ = n.Boxes.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
+	default:
+		_ = p.KubeClient.CoreV1().Namespaces().Delete(ctx, n.Name, metav1.DeleteOptions{})
+	}
 }
 
 // Namespace returns an existing namespace. It is not deleted at the end of the test.
