@@ -34,8 +34,8 @@ func (c *Cluster) etcd() supervisor.Part {
 			"--initial-advertise-peer-urls=" + peerURL,
 			"--initial-cluster=localcluster=" + peerURL,
 			"--log-level=warn",
-			// The only member waits for no other votes.
-			"--heartbeat-interval=10",
+			// The only member waits for no other votes, and elects itself one to five intervals after its start.
+			"--heartbeat-interval=20",
 			"--election-timeout=100",
 		},
 		Ready:     probe.UnixHTTP(c.Run(etcdSocket), "/health"),

@@ -15,9 +15,10 @@ const (
 	// memberName is the name of the only member of the etcd cluster.
 	memberName = "modelbox"
 
-	// A single member elects itself. Longer timeouts, for members in a network, would only delay the start.
-	tickMilliseconds     = 10
-	electionMilliseconds = 100
+	// A single member elects itself, one to five ticks after its start. Longer timeouts, for members in a network, would only delay
+	// the start. Shorter ticks would wake an idle server more often. etcd requires at least five ticks for an election.
+	tickMilliseconds     = 20
+	electionMilliseconds = 5 * tickMilliseconds
 
 	// walSegmentBytes is the size of a preallocated segment of the log. The default of etcd is 64 MB.
 	walSegmentBytes = 8 << 20
