@@ -30,7 +30,7 @@ const (
 	caLifetime          = 90 * time.Second
 	rotationTimeout     = 2 * caLifetime
 	handshakePeriod     = 100 * time.Millisecond
-	requestPeriod       = 20 * time.Millisecond
+	requestPeriod       = 100 * time.Millisecond
 )
 
 // TestCertificatesAreRotatedWithoutAFailedRequest runs two servers that issue their certificates, with a lifetime of a minute. It
