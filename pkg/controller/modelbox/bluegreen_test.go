@@ -82,6 +82,55 @@ func TestCanaryWithARoute(t *testing.T) {
 	s.expectComplete(t, "nginx:2")
 }
 
+// A candidate that has all of the traffic keeps it until the Deployment has the new revision.
+func TestCanaryOfAllPodsWithARoute(t *testing.T) {
+	switched := []string{"4+4 nginx:1 to candidate 100", "4+4 nginx:2 to candidate", "4+4 nginx:2 to all", "4 nginx:2 to all"}
+	for _, row := range []struct {
+		name    string
+		promote func(t *testing.T, s *stepsTest)
+		want    []string
+	}{
+		{"step by step", func(t *testing.T, s *stepsTest) {
+			s.promote(t)
+			s.run(t)
+			s.promote(t)
+		}, []string{"4+4 nginx:1 to stable 25", "4+4 nginx:1 to stable 100"}},
+		{"at once", func(t *testing.T, s *stepsTest) {
+			s.testController.update(t, func(box *modelv1.ModelBox) {
+				box.Status.Rollout.Step, box.Status.Rollout.NextStepAt = ptr.To[int32](3), nil
+			})
+		}, []string{"4+4 nginx:1 to stable 25"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := newStepsTest(t, modelv1.RolloutCanary, allSteps, routed)
+			s.changeBox(t, image("nginx:2"))
+			s.run(t)
+			s.history, s.look = nil, s.traffic
+			row.promote(t, s)
+			s.runToTheEnd(t)
+			check(t, "history", append(row.want, switched...), s.history)
+			s.expectComplete(t, "nginx:2")
+		})
+	}
+}
+
+// A Deployment that has the new revision keeps it, whatever the steps are then.
+func TestLowerWeightAfterTheSwitch(t *testing.T) {
+	s := newStepsTest(t, modelv1.RolloutCanary, allSteps, routed)
+	s.changeBox(t, image("nginx:2"))
+	s.run(t)
+	for range allSteps {
+		s.promote(t)
+		s.run(t)
+	}
+	s.runFor(t, 10*time.Second)
+	s.history, s.look = nil, s.traffic
+	s.changeBox(t, func(spec *modelv1.ModelBoxSpec) { spec.Rollout.Steps = twoSteps })
+	s.runToTheEnd(t)
+	check(t, "history", []string{"4+2 nginx:2 to all", "4 nginx:2 to all"}, s.history)
+	s.expectComplete(t, "nginx:2")
+}
+
 // On the way back, the candidate no longer has traffic when its pods are deleted.
 func TestWayBackOfACanaryWithARoute(t *testing.T) {
 	s := newStepsTest(t, modelv1.RolloutCanary, twoSteps, routed)

@@ -346,7 +346,11 @@ func image(name string) func(*modelv1.ModelBoxSpec) {
 	return func(spec *modelv1.ModelBoxSpec) { spec.Image = name }
 }
 
-var twoSteps = []modelv1.ModelBoxRolloutStep{{Weight: 25, Pause: "5m"}, {Weight: 50, Pause: modelv1.PauseManual}}
+var (
+	twoSteps = []modelv1.ModelBoxRolloutStep{{Weight: 25, Pause: "5m"}, {Weight: 50, Pause: modelv1.PauseManual}}
+	// allSteps end with all of the traffic.
+	allSteps = []modelv1.ModelBoxRolloutStep{{Weight: 25, Pause: "5m"}, {Weight: 100, Pause: modelv1.PauseManual}}
+)
 
 func TestCanary(t *testing.T) {
 	s := newStepsTest(t, modelv1.RolloutCanary, twoSteps)
@@ -522,7 +526,6 @@ func (s *stepsTest) loseStatus(t *testing.T) {
 	s.startAnother(t)
 }
 
-// stepsRows are boxes that are rolled out in steps.
 // stepsRow is a box whose rollouts are in steps.
 type stepsRow struct {
 	name        string
@@ -531,9 +534,16 @@ type stepsRow struct {
 	changes     []func(*modelv1.ModelBox)
 }
 
+// endsAtCandidate returns whether the candidate has all of the traffic when the steps are over.
+func (r stepsRow) endsAtCandidate() bool {
+	return r.rolloutType == modelv1.RolloutBlueGreen || r.steps[len(r.steps)-1].Weight == 100
+}
+
+// stepsRows are boxes that are rolled out in steps.
 var stepsRows = []stepsRow{
 	{"canary", modelv1.RolloutCanary, twoSteps, nil},
 	{"canary with a route", modelv1.RolloutCanary, twoSteps, []func(*modelv1.ModelBox){routed}},
+	{"canary with a route to all pods", modelv1.RolloutCanary, allSteps, []func(*modelv1.ModelBox){routed}},
 	{"blue-green", modelv1.RolloutBlueGreen, []modelv1.ModelBoxRolloutStep{{Pause: modelv1.PauseManual}}, []func(*modelv1.ModelBox){routed}},
 	{"canary of a StatefulSet", modelv1.RolloutCanary, twoSteps, []func(*modelv1.ModelBox){stateful}},
 	{"canary of a DaemonSet", modelv1.RolloutCanary, twoSteps, []func(*modelv1.ModelBox){daemonic}},
@@ -631,9 +641,11 @@ func TestChangesInTheMiddleOfSteps(t *testing.T) {
 				s := newStepsTest(t, row.rolloutType, row.steps, row.changes...)
 				s.changeBox(t, image("nginx:2"))
 				s.run(t)
-				if row.rolloutType == modelv1.RolloutBlueGreen { // The steps are over, and the candidate has the traffic.
-					s.promote(t)
-					s.run(t)
+				if row.endsAtCandidate() { // The steps are over, and the candidate has the traffic.
+					for range row.steps {
+						s.promote(t)
+						s.run(t)
+					}
 					s.step(s.requeueAfter)
 					s.reconcileOnce(t)
 					s.work(t)

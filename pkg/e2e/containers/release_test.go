@@ -155,6 +155,12 @@ func (r *release) awaitShare(weight int32) {
 	})
 }
 
+// stableAnswers returns the number of requests so far that the stable version has answered.
+func (r *release) stableAnswers() int {
+	answers, _ := r.traffic.requests()
+	return answers[stableAppVersion]
+}
+
 // expectComplete waits until all pods have the new version.
 func (r *release) expectComplete() {
 	r.n.T.Helper()

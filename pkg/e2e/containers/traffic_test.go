@@ -24,9 +24,10 @@ const (
 	// trafficPause is the time between two requests of a client.
 	trafficPause = 20 * time.Millisecond
 
-	// The responses of the newer version of the application: its version, and the same with status 500.
-	newAppVersion = "2"
-	badAnswer     = "2 with status 500"
+	// The responses of the application: the stable version, the newer version, and the newer version with status 500.
+	stableAppVersion = "1"
+	newAppVersion    = "2"
+	badAnswer        = "2 with status 500"
 )
 
 // traffic has clients that continuously send requests to a box.

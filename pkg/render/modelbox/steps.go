@@ -34,7 +34,9 @@ type Steps struct {
 	hash string
 	// stableAvailable is the number of available pods of the Deployment of the box.
 	stableAvailable int32
-	// isReplaced is true if the steps are over, and the Deployment no longer has stable pods.
+	// isReplacing is true if the steps are over, and the Deployment has the pod template of the new revision.
+	isReplacing bool
+	// isReplaced is true if the Deployment then no longer has stable pods.
 	isReplaced bool
 }
 
@@ -105,6 +107,7 @@ func newSteps(box, stable *modelv1.ModelBox, hash string, live Live) (*Steps, er
 	}
 	if deployment, isDeployment := live.Workload.(*appsv1.Deployment); isDeployment {
 		steps.stableAvailable = deployment.Status.AvailableReplicas
+		steps.isReplacing = steps.IsOver() && steps.hasNewTemplate(deployment)
 		steps.isReplaced = steps.IsOver() && steps.hasReplaced(deployment)
 	}
 	return steps, nil
@@ -122,6 +125,12 @@ func replicasBeside(box *modelv1.ModelBox, live Live) int32 {
 		return *scaling.Autoscaled
 	}
 	return ptr.Deref(box.Spec.Replicas, 1)
+}
+
+// hasNewTemplate returns whether the live Deployment was written in this step, and without the stable pods.
+func (s *Steps) hasNewTemplate(live *appsv1.Deployment) bool {
+	_, hasStablePods := live.Annotations[modelv1.RolledBackAnnotation]
+	return !hasStablePods && live.Annotations[modelv1.RolloutStepAnnotation] == strconv.Itoa(int(s.Number))
 }
 
 // hasReplaced returns whether the live Deployment has replaced its stable pods, after which it gets all of its pods.
@@ -174,6 +183,8 @@ func (s *Steps) candidateReplicas() int32 {
 		return max(replicas, min(rollout.Candidate.AvailableReplicas, s.Replicas-s.stableAvailable))
 	case traffic != nil && traffic.Service == modelv1.TrafficToStable:
 		return max(replicas, min(rollout.Candidate.AvailableReplicas, helper.CanaryReplicas(traffic.Weight, s.Replicas, true)))
+	case traffic != nil && traffic.Service == modelv1.TrafficToCandidate:
+		return s.Replicas
 	default:
 		return replicas
 	}
@@ -182,6 +193,12 @@ func (s *Steps) candidateReplicas() int32 {
 // weight returns the weight of the current step. When the steps are over, it is the weight of the last one.
 func (s *Steps) weight() int32 {
 	return s.box.Spec.Rollout.Steps[min(s.Number, s.Count())-1].Weight
+}
+
+// endsAtAll returns whether the last step gives the candidate all of the traffic.
+func (s *Steps) endsAtAll() bool {
+	steps := s.box.Spec.Rollout.Steps
+	return len(steps) > 0 && steps[len(steps)-1].Weight == 100
 }
 
 // HasStablePods returns whether the Deployment of the box has the stable pods: until the steps are over, and until the Service leads to
@@ -199,6 +216,8 @@ func (s *Steps) HasStablePods() bool {
 	}
 	rollout := s.box.Status.Rollout
 	switch {
+	case s.isReplacing:
+		return false
 	case rollout.Traffic == nil:
 		return IsBlueGreen(s.box)
 	case rollout.Traffic.Service == modelv1.TrafficToStable:
@@ -208,9 +227,11 @@ func (s *Steps) HasStablePods() bool {
 	}
 }
 
-// LastTraffic returns which pods the Service leads to when the steps are over, until the Deployment has the pods of the new revision.
+// LastTraffic returns which pods the Service leads to when the steps are over, until the Deployment has the pods of the new revision: to
+// the candidate if it has all pods. A candidate that has had all of the traffic keeps it.
 func (s *Steps) LastTraffic() modelv1.TrafficTarget {
-	if IsBlueGreen(s.box) {
+	hasCandidate := s.box.Status.Rollout.Candidate != nil && !s.HasFormerCandidate()
+	if IsBlueGreen(s.box) || hasCandidate && s.endsAtAll() {
 		return modelv1.TrafficToCandidate
 	}
 	return modelv1.TrafficToAll
@@ -279,10 +300,17 @@ func (s *Steps) annotations() map[string]string {
 	return annotations
 }
 
-// candidateWeight returns the percentage of the traffic that the route leads to the candidate.
+// candidateWeight returns the percentage of the traffic that the route leads to the candidate. After a step with all of the traffic, the
+// route leads to the Service of the box again when that leads to the candidate everywhere.
 func (p rolloutPlan) candidateWeight() int32 {
-	if p.steps == nil || !p.steps.StartsCandidate() || p.traffic == nil || p.traffic.Service != modelv1.TrafficToStable {
+	switch {
+	case p.steps == nil || !p.steps.StartsCandidate() || p.traffic == nil:
+		return 0
+	case p.traffic.Service == modelv1.TrafficToStable:
+		return min(max(0, p.traffic.Weight), 100)
+	case p.traffic.Service == modelv1.TrafficToCandidate && !IsBlueGreen(p.steps.box) && p.steps.HasStablePods():
+		return 100
+	default:
 		return 0
 	}
-	return min(max(0, p.traffic.Weight), 100)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -115,6 +116,14 @@ func withRoute(box *modelv1.ModelBox) {
 	box.Spec.Route = &modelv1.ModelBoxRoute{ParentRefs: []modelv1.RouteParentReference{{Name: "public"}}, Path: "/", PathType: networkingv1.PathTypePrefix}
 }
 
+// toAll gives all of the traffic to the new revision in the last step.
+func toAll(box *modelv1.ModelBox) { box.Spec.Rollout.Steps[1].Weight = 100 }
+
+// beforeNextStep lets the rollout wait until its traffic has moved.
+func beforeNextStep(box *modelv1.ModelBox) {
+	box.Status.Rollout.NextStepAt = ptr.To(metav1.NewTime(time.Unix(1_700_000_000, 0)))
+}
+
 func blueGreen(box *modelv1.ModelBox) {
 	box.Spec.Rollout.Type, box.Spec.Rollout.Steps = ptr.To(modelv1.RolloutBlueGreen), nil
 }
@@ -145,24 +154,26 @@ func TestGoldenSteps(t *testing.T) {
 		stable  func(*modelv1.ModelBox)
 		changes []func(*modelv1.ModelBox)
 	}{
-		"canary-of-no-available-pod":       {nil, []func(*modelv1.ModelBox){withCandidate(0)}},
-		"canary-of-one-available-pod":      {nil, []func(*modelv1.ModelBox){withCandidate(1)}},
-		"canary-after-the-last-step":       {nil, []func(*modelv1.ModelBox){inStep(3), withCandidate(2)}},
-		"canary-paused":                    {nil, []func(*modelv1.ModelBox){inPhase(modelv1.RolloutPaused), withCandidate(1)}},
-		"canary-rolled-back":               {nil, []func(*modelv1.ModelBox){inPhase(modelv1.RolloutRolledBack), withCandidate(1)}},
-		"canary-of-another-revision":       {nil, []func(*modelv1.ModelBox){withFormerCandidate}},
-		"canary-with-a-route-at-first":     {nil, []func(*modelv1.ModelBox){withRoute}},
-		"canary-with-a-route":              {nil, []func(*modelv1.ModelBox){withRoute, withCandidate(1), withTraffic(modelv1.TrafficToStable, 25)}},
-		"canary-with-a-route-after-steps":  {nil, []func(*modelv1.ModelBox){withRoute, inStep(3), withCandidate(2), withTraffic(modelv1.TrafficToStable, 50)}},
-		"canary-with-a-route-to-all":       {nil, []func(*modelv1.ModelBox){withRoute, inStep(3), withCandidate(2), withTraffic(modelv1.TrafficToAll, 0)}},
-		"no-type-any-more":                 {nil, []func(*modelv1.ModelBox){withRoute, withCandidate(1), withTraffic(modelv1.TrafficToStable, 25), withoutType}},
-		"blue-green-before-the-switch":     {nil, []func(*modelv1.ModelBox){blueGreen, withCandidate(4), withTraffic(modelv1.TrafficToStable, 0)}},
-		"blue-green-at-the-switch":         {nil, []func(*modelv1.ModelBox){blueGreen, inStep(2), withCandidate(4), withTraffic(modelv1.TrafficToStable, 0)}},
-		"blue-green-after-the-switch":      {nil, []func(*modelv1.ModelBox){blueGreen, inStep(2), withCandidate(4), withTraffic(modelv1.TrafficToCandidate, 0)}},
-		"canary-of-a-stateful-set":         {ofWorkload(modelv1.WorkloadStatefulSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadStatefulSet)}},
-		"canary-of-a-stateful-set-at-last": {ofWorkload(modelv1.WorkloadStatefulSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadStatefulSet), inStep(3)}},
-		"canary-of-a-daemon-set":           {ofWorkload(modelv1.WorkloadDaemonSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadDaemonSet)}},
-		"canary-of-a-daemon-set-at-last":   {ofWorkload(modelv1.WorkloadDaemonSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadDaemonSet), inStep(3)}},
+		"canary-of-no-available-pod":           {nil, []func(*modelv1.ModelBox){withCandidate(0)}},
+		"canary-of-one-available-pod":          {nil, []func(*modelv1.ModelBox){withCandidate(1)}},
+		"canary-after-the-last-step":           {nil, []func(*modelv1.ModelBox){inStep(3), withCandidate(2)}},
+		"canary-paused":                        {nil, []func(*modelv1.ModelBox){inPhase(modelv1.RolloutPaused), withCandidate(1)}},
+		"canary-rolled-back":                   {nil, []func(*modelv1.ModelBox){inPhase(modelv1.RolloutRolledBack), withCandidate(1)}},
+		"canary-of-another-revision":           {nil, []func(*modelv1.ModelBox){withFormerCandidate}},
+		"canary-with-a-route-at-first":         {nil, []func(*modelv1.ModelBox){withRoute}},
+		"canary-with-a-route":                  {nil, []func(*modelv1.ModelBox){withRoute, withCandidate(1), withTraffic(modelv1.TrafficToStable, 25)}},
+		"canary-with-a-route-after-steps":      {nil, []func(*modelv1.ModelBox){withRoute, inStep(3), withCandidate(2), withTraffic(modelv1.TrafficToStable, 50)}},
+		"canary-with-a-route-to-all":           {nil, []func(*modelv1.ModelBox){withRoute, inStep(3), withCandidate(2), withTraffic(modelv1.TrafficToAll, 0)}},
+		"canary-with-a-route-at-the-switch":    {nil, []func(*modelv1.ModelBox){withRoute, toAll, inStep(3), withCandidate(4), withTraffic(modelv1.TrafficToCandidate, 0), beforeNextStep}},
+		"canary-with-a-route-after-the-switch": {nil, []func(*modelv1.ModelBox){withRoute, toAll, inStep(3), withCandidate(4), withTraffic(modelv1.TrafficToCandidate, 0)}},
+		"no-type-any-more":                     {nil, []func(*modelv1.ModelBox){withRoute, withCandidate(1), withTraffic(modelv1.TrafficToStable, 25), withoutType}},
+		"blue-green-before-the-switch":         {nil, []func(*modelv1.ModelBox){blueGreen, withCandidate(4), withTraffic(modelv1.TrafficToStable, 0)}},
+		"blue-green-at-the-switch":             {nil, []func(*modelv1.ModelBox){blueGreen, inStep(2), withCandidate(4), withTraffic(modelv1.TrafficToStable, 0)}},
+		"blue-green-after-the-switch":          {nil, []func(*modelv1.ModelBox){blueGreen, inStep(2), withCandidate(4), withTraffic(modelv1.TrafficToCandidate, 0)}},
+		"canary-of-a-stateful-set":             {ofWorkload(modelv1.WorkloadStatefulSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadStatefulSet)}},
+		"canary-of-a-stateful-set-at-last":     {ofWorkload(modelv1.WorkloadStatefulSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadStatefulSet), inStep(3)}},
+		"canary-of-a-daemon-set":               {ofWorkload(modelv1.WorkloadDaemonSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadDaemonSet)}},
+		"canary-of-a-daemon-set-at-last":       {ofWorkload(modelv1.WorkloadDaemonSet), []func(*modelv1.ModelBox){ofWorkload(modelv1.WorkloadDaemonSet), inStep(3)}},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ func (r *Reconciler) protectStable(ctx context.Context, box *modelv1.ModelBox, s
 		next.Traffic = nil
 		return nil
 	}
-	if steps.IsOver() && (!modelboxrender.IsBlueGreen(box) || !steps.HasStablePods() || isLast(steps, next.Traffic)) {
+	if steps.IsOver() && (steps.LastTraffic() == modelv1.TrafficToAll || !steps.HasStablePods() || isLast(steps, next.Traffic)) {
 		return nil
 	}
 	return r.followStable(ctx, box, observed, next)
@@ -41,7 +41,7 @@ func directTraffic(box *modelv1.ModelBox, steps *modelboxrender.Steps, observed 
 		if timeLeft(next, observed.Now) == 0 {
 			next.NextStepAt = nil
 		}
-	case steps.IsOver() && !modelboxrender.IsBlueGreen(box):
+	case steps.IsOver() && steps.LastTraffic() == modelv1.TrafficToAll:
 		leadOn(steps, observed, next)
 	case next.Traffic == nil || next.Traffic.Service != modelv1.TrafficToStable || !isCandidateReady(steps, observed):
 	case steps.IsOver():
