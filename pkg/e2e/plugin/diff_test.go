@@ -55,7 +55,7 @@ func TestDiff(t *testing.T) {
 	} {
 		result := modelbox(n, append([]string{"diff"}, row.arguments...)...)
 		if code := exitCodeOf(result); code != row.code {
-			t.Errorf("kubectl modelbox diff %q: exit code %d, want %d", row.arguments, code, row.code)
+			t.Errorf("kubectl modelbox diff %q: exit code %d, want %d:\n%s", row.arguments, code, row.code, result.Stderr)
 		}
 		if diff := cmp.Diff(row.want, result.Stdout); diff != "" {
 			t.Errorf("kubectl modelbox diff %q: -want +got:\n%s", row.arguments, diff)
