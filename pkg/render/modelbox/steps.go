@@ -107,8 +107,10 @@ func newSteps(box, stable *modelv1.ModelBox, hash string, live Live) (*Steps, er
 	}
 	if deployment, isDeployment := live.Workload.(*appsv1.Deployment); isDeployment {
 		steps.stableAvailable = deployment.Status.AvailableReplicas
-		steps.isReplacing = steps.IsOver() && steps.hasNewTemplate(deployment)
-		steps.isReplaced = steps.IsOver() && steps.hasReplaced(deployment)
+		if steps.IsOver() && deployment.Annotations[modelv1.RolloutStepAnnotation] == strconv.Itoa(int(steps.Number)) {
+			_, hasStablePods := deployment.Annotations[modelv1.RolledBackAnnotation]
+			steps.isReplacing, steps.isReplaced = !hasStablePods, steps.hasReplaced(deployment)
+		}
 	}
 	return steps, nil
 }
@@ -127,17 +129,9 @@ func replicasBeside(box *modelv1.ModelBox, live Live) int32 {
 	return ptr.Deref(box.Spec.Replicas, 1)
 }
 
-// hasNewTemplate returns whether the live Deployment was written in this step, and without the stable pods.
-func (s *Steps) hasNewTemplate(live *appsv1.Deployment) bool {
-	_, hasStablePods := live.Annotations[modelv1.RolledBackAnnotation]
-	return !hasStablePods && live.Annotations[modelv1.RolloutStepAnnotation] == strconv.Itoa(int(s.Number))
-}
-
-// hasReplaced returns whether the live Deployment has replaced its stable pods, after which it gets all of its pods.
+// hasReplaced returns whether the live Deployment, which was written when the steps were over, has replaced its stable pods. Then it gets
+// all of its pods.
 func (s *Steps) hasReplaced(live *appsv1.Deployment) bool {
-	if live.Annotations[modelv1.RolloutStepAnnotation] != strconv.Itoa(int(s.Number)) {
-		return false
-	}
 	replicas, status := ptr.Deref(live.Spec.Replicas, 1), &live.Status
 	return replicas >= s.Replicas ||
 		status.ObservedGeneration >= live.Generation && status.UpdatedReplicas == replicas && status.Replicas == replicas && status.AvailableReplicas == replicas
@@ -175,14 +169,14 @@ func (s *Steps) NewReplicas() int32 {
 // candidateReplicas returns the number of pods of the candidate. If it is to have fewer pods than it has, because a change of the box
 // has lowered the weight, it keeps its pods until its traffic has moved, or until other pods serve in their place.
 func (s *Steps) candidateReplicas() int32 {
-	replicas, rollout := s.NewReplicas(), s.box.Status.Rollout
-	switch traffic := rollout.Traffic; {
-	case rollout.Candidate == nil || s.HasFormerCandidate():
+	replicas, candidate := s.NewReplicas(), s.currentCandidate()
+	switch traffic := s.box.Status.Rollout.Traffic; {
+	case candidate == nil:
 		return replicas
 	case sharesReplicas(s.box):
-		return max(replicas, min(rollout.Candidate.AvailableReplicas, s.Replicas-s.stableAvailable))
+		return max(replicas, min(candidate.AvailableReplicas, s.Replicas-s.stableAvailable))
 	case traffic != nil && traffic.Service == modelv1.TrafficToStable:
-		return max(replicas, min(rollout.Candidate.AvailableReplicas, helper.CanaryReplicas(traffic.Weight, s.Replicas, true)))
+		return max(replicas, min(candidate.AvailableReplicas, helper.CanaryReplicas(traffic.Weight, s.Replicas, true)))
 	case traffic != nil && traffic.Service == modelv1.TrafficToCandidate:
 		return s.Replicas
 	default:
@@ -203,7 +197,7 @@ func (s *Steps) endsAtAll() bool {
 
 // HasStablePods returns whether the Deployment of the box has the stable pods: until the steps are over, and until the Service leads to
 // other pods as well, which takes some time. With the type BlueGreen, the candidate gets the traffic first. The candidate of a former
-// revision makes room for the stable pods, also if the steps are left out.
+// revision makes room for the stable pods, also if the steps are left out. A Deployment that has the new revision keeps it.
 func (s *Steps) HasStablePods() bool {
 	if s.box.Spec.Workload != modelv1.WorkloadDeployment {
 		return false
@@ -230,8 +224,7 @@ func (s *Steps) HasStablePods() bool {
 // LastTraffic returns which pods the Service leads to when the steps are over, until the Deployment has the pods of the new revision: to
 // the candidate if it has all pods. A candidate that has had all of the traffic keeps it.
 func (s *Steps) LastTraffic() modelv1.TrafficTarget {
-	hasCandidate := s.box.Status.Rollout.Candidate != nil && !s.HasFormerCandidate()
-	if IsBlueGreen(s.box) || hasCandidate && s.endsAtAll() {
+	if IsBlueGreen(s.box) || s.currentCandidate() != nil && s.endsAtAll() {
 		return modelv1.TrafficToCandidate
 	}
 	return modelv1.TrafficToAll
@@ -265,6 +258,14 @@ func (s *Steps) HasFormerCandidate() bool {
 	return candidate != nil && candidate.PodsHash != s.hash
 }
 
+// currentCandidate returns the candidate of this revision, nil if there is none.
+func (s *Steps) currentCandidate() *modelv1.ModelBoxRolloutCandidate {
+	if s.HasFormerCandidate() {
+		return nil
+	}
+	return s.box.Status.Rollout.Candidate
+}
+
 // primaryReplicas returns the number of pods of the Deployment, nil for the number of the box. When the steps are over, the
 // Deployment first replaces its stable pods. Otherwise, it would start more of them.
 func (s *Steps) primaryReplicas() *int32 {
@@ -272,7 +273,7 @@ func (s *Steps) primaryReplicas() *int32 {
 		return nil
 	}
 	var available int32
-	if candidate := s.box.Status.Rollout.Candidate; candidate != nil && !s.HasFormerCandidate() {
+	if candidate := s.currentCandidate(); candidate != nil {
 		available = candidate.AvailableReplicas
 	}
 	return ptr.To(helper.StableReplicas(s.weight(), s.Replicas, available))

@@ -116,8 +116,8 @@ func withRoute(box *modelv1.ModelBox) {
 	box.Spec.Route = &modelv1.ModelBoxRoute{ParentRefs: []modelv1.RouteParentReference{{Name: "public"}}, Path: "/", PathType: networkingv1.PathTypePrefix}
 }
 
-// toAll gives all of the traffic to the new revision in the last step.
-func toAll(box *modelv1.ModelBox) { box.Spec.Rollout.Steps[1].Weight = 100 }
+// endingAt100 gives all of the traffic to the new revision in the last step.
+func endingAt100(box *modelv1.ModelBox) { box.Spec.Rollout.Steps[1].Weight = 100 }
 
 // beforeNextStep lets the rollout wait until its traffic has moved.
 func beforeNextStep(box *modelv1.ModelBox) {
@@ -164,8 +164,8 @@ func TestGoldenSteps(t *testing.T) {
 		"canary-with-a-route":                  {nil, []func(*modelv1.ModelBox){withRoute, withCandidate(1), withTraffic(modelv1.TrafficToStable, 25)}},
 		"canary-with-a-route-after-steps":      {nil, []func(*modelv1.ModelBox){withRoute, inStep(3), withCandidate(2), withTraffic(modelv1.TrafficToStable, 50)}},
 		"canary-with-a-route-to-all":           {nil, []func(*modelv1.ModelBox){withRoute, inStep(3), withCandidate(2), withTraffic(modelv1.TrafficToAll, 0)}},
-		"canary-with-a-route-at-the-switch":    {nil, []func(*modelv1.ModelBox){withRoute, toAll, inStep(3), withCandidate(4), withTraffic(modelv1.TrafficToCandidate, 0), beforeNextStep}},
-		"canary-with-a-route-after-the-switch": {nil, []func(*modelv1.ModelBox){withRoute, toAll, inStep(3), withCandidate(4), withTraffic(modelv1.TrafficToCandidate, 0)}},
+		"canary-with-a-route-at-the-switch":    {nil, []func(*modelv1.ModelBox){withRoute, endingAt100, inStep(3), withCandidate(4), withTraffic(modelv1.TrafficToCandidate, 0), beforeNextStep}},
+		"canary-with-a-route-after-the-switch": {nil, []func(*modelv1.ModelBox){withRoute, endingAt100, inStep(3), withCandidate(4), withTraffic(modelv1.TrafficToCandidate, 0)}},
 		"no-type-any-more":                     {nil, []func(*modelv1.ModelBox){withRoute, withCandidate(1), withTraffic(modelv1.TrafficToStable, 25), withoutType}},
 		"blue-green-before-the-switch":         {nil, []func(*modelv1.ModelBox){blueGreen, withCandidate(4), withTraffic(modelv1.TrafficToStable, 0)}},
 		"blue-green-at-the-switch":             {nil, []func(*modelv1.ModelBox){blueGreen, inStep(2), withCandidate(4), withTraffic(modelv1.TrafficToStable, 0)}},
