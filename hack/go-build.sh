@@ -4,6 +4,8 @@
 
 # Builds one program and shows the progress: hack/go-build.sh <module> <package> <output> [flag...]
 # In a terminal it is a bar with the time that has passed and that is left, elsewhere a line for every tenth.
+#
+# The compiler collects garbage less often, which saves a tenth of the time, and takes more memory. To change it, set GOGC.
 
 set -o errexit -o nounset -o pipefail
 
@@ -57,5 +59,5 @@ cd "${module}"
 total=$(go list -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" "${package}" | grep --count . || true)
 ((total > 0)) || total=1
 started=${SECONDS}
-go build -v "$@" -o "${output}" "${package}" 2>&1 | show_progress "${total}"
+GOGC=${GOGC:-400} go build -v "$@" -o "${output}" "${package}" 2>&1 | show_progress "${total}"
 echo "  done in $(duration $((SECONDS - started)))"
