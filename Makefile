@@ -22,6 +22,7 @@ NODE_IMAGES := _output/images/node
 NODE_FLAGS_simulated :=
 NODE_FLAGS_both := --container-node --images=$(NODE_IMAGES)
 NODE_FLAGS_container := --nodes=0 $(NODE_FLAGS_both)
+NODE_TARGETS := $(if $(filter-out simulated,$(NODE)),build-container-node node-images)
 ifeq ($(filter $(NODE),simulated container both),)
   $(error NODE=$(NODE): must be simulated, container or both)
 endif
@@ -51,7 +52,7 @@ help: ## Show this help
 	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } /^[a-z0-9-]+:.*## / { printf "  make %-22s%s\n", $$1, $$2 }' Makefile
 
 .PHONY: build
-build: build-cluster ## Build the server, the local control plane and the plugin of kubectl into _output/bin (DBG=1: for a debugger)
+build: build-cluster build-container-node ## Build the server, the local control plane and the plugin of kubectl into _output/bin (DBG=1: for a debugger)
 	@hack/go-build.sh . ./cmd/kubectl-modelbox $(BIN)/kubectl-modelbox -ldflags "$(STRIP) $$(hack/version-ldflags.sh)"
 	@cp artifacts/plugin/kubectl_complete-modelbox $(BIN)
 
@@ -61,6 +62,11 @@ build-cluster:
 	@hack/go-build.sh . ./cmd/modelbox-apiserver $(BIN)/modelbox-apiserver -ldflags "$(STRIP) $$(hack/version-ldflags.sh)"
 	@hack/go-build.sh hack/localcluster . $(BIN)/localcluster -ldflags '$(LOCALCLUSTER_LDFLAGS)'
 	@hack/go-build.sh hack/localcluster ./kubectl $(BIN)/kubectl -ldflags '$(LOCALCLUSTER_LDFLAGS)'
+
+# Simulated nodes need no kubelet and no kube-proxy.
+.PHONY: build-container-node
+build-container-node:
+	@hack/go-build.sh hack/localcluster ./containernode $(BIN)/containernode -ldflags '$(LOCALCLUSTER_LDFLAGS)'
 
 .PHONY: hosts
 hosts: ## Build control planes of the other versions of Kubernetes that are supported (HOSTS=v1.33: of that one)
@@ -75,11 +81,11 @@ test-images:
 	@hack/build-node-images.sh $(NODE_IMAGES) tests
 
 .PHONY: run
-run: build-cluster $(if $(filter-out simulated,$(NODE)),node-images) ## Run a local control plane with the server and a sample box until Ctrl-C (NODE=container: with real pods)
+run: build-cluster $(NODE_TARGETS) ## Run a local control plane with the server and a sample box until Ctrl-C (NODE=container: with real pods)
 	@exec $(BIN)/localcluster run $(CLUSTER_FLAGS)
 
 .PHONY: up
-up: build-cluster $(if $(filter-out simulated,$(NODE)),node-images) ## Start the same in the background
+up: build-cluster $(NODE_TARGETS) ## Start the same in the background
 	@$(BIN)/localcluster up $(CLUSTER_FLAGS)
 
 .PHONY: down

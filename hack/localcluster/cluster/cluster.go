@@ -29,7 +29,7 @@ type Cluster struct {
 	// Client is the client of the administrator.
 	Client kubernetes.Interface
 
-	binary      string // this program, which also has all parts
+	binary      string // this program, which also has most parts
 	settings    Settings
 	ports       ports
 	credentials *credentials
@@ -55,14 +55,17 @@ func New(claim *workdir.Claim, settings Settings, announce func(line string)) (*
 		services:   servicesOfSimulated,
 	}
 	var err error
+	if c.binary, err = os.Executable(); err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
 	if settings.Nodes.Container {
+		if _, err := os.Stat(c.separateProgram(program.ContainerNode)); err != nil {
+			return nil, fmt.Errorf("finding the program of the container node, which make build builds: %w", err)
+		}
 		if c.node, err = node.New(c.Dir); err != nil {
 			return nil, err
 		}
 		c.services = c.node.Services()
-	}
-	if c.binary, err = os.Executable(); err != nil {
-		return nil, fmt.Errorf("finding this program: %w", err)
 	}
 	for _, path := range []*string{&c.settings.Host, &c.settings.Etcd} {
 		if *path == "" {
@@ -150,3 +153,8 @@ func (c *Cluster) Stop() error {
 
 // URL returns the URL of the API server.
 func (c *Cluster) URL() string { return fmt.Sprintf("https://127.0.0.1:%d", c.ports.apiServer) }
+
+// separateProgram returns the path of a separate program.
+func (c *Cluster) separateProgram(name string) string {
+	return filepath.Join(filepath.Dir(c.binary), name)
+}

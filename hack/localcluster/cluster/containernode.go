@@ -34,7 +34,7 @@ func (c *Cluster) startContainerNode(ctx context.Context) error {
 	if err := c.announceAPIServer(ctx); err != nil {
 		return err
 	}
-	if err := c.Supervisor.Start(ctx, c.node.Sandbox(c.binary)); err != nil {
+	if err := c.Supervisor.Start(ctx, c.node.Sandbox(c.separateProgram(program.ContainerNode))); err != nil {
 		return err
 	}
 	if err := c.importImages(ctx); err != nil {

@@ -6,7 +6,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/localcluster/program"
 )
@@ -14,7 +13,7 @@ import (
 // Kubectl runs kubectl as administrator and returns its output.
 func (c *Cluster) Kubectl(ctx context.Context, args ...string) (string, error) {
 	// Do not use the cache and the preferences of the user in the home directory.
-	output, err := c.Supervisor.Run(ctx, []string{"KUBERC=off"}, filepath.Join(filepath.Dir(c.binary), program.Kubectl), append([]string{
+	output, err := c.Supervisor.Run(ctx, []string{"KUBERC=off"}, c.separateProgram(program.Kubectl), append([]string{
 		"--kubeconfig=" + c.Kubeconfig(),
 		"--cache-dir=" + c.Run("kubectl-cache"),
 	}, args...)...)

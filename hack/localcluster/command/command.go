@@ -40,6 +40,6 @@ or through a link of that name.`,
 	// Kubernetes packages register flags for their programs there. cobra would show them as flags of this program.
 	pflag.CommandLine = pflag.NewFlagSet(root.Name(), pflag.ContinueOnError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(newRunCommand(), newUpCommand(), newDownCommand(), newLoadCommand(), newCheckCommand(), newSandboxCommand())
+	root.AddCommand(newRunCommand(), newUpCommand(), newDownCommand(), newLoadCommand(), newCheckCommand())
 	return root
 }

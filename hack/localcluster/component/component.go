@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The ModelBox Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package component has the unchanged programs of a cluster as functions of one binary.
+// Package component has the unchanged programs of a cluster with simulated nodes as functions of one binary.
 package component
 
 import (
-	"context"
 	"maps"
 	"os"
 	"slices"
@@ -16,9 +15,7 @@ import (
 	"k8s.io/component-base/cli"
 	kubeapiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	kubecontrollermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
-	kubeproxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	kubescheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
-	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 	kwokconfig "sigs.k8s.io/kwok/pkg/config"
 	kwok "sigs.k8s.io/kwok/pkg/kwok/cmd"
 	kwoklog "sigs.k8s.io/kwok/pkg/log"
@@ -42,8 +39,6 @@ var programs = map[string]func(){
 	program.ControllerManager: func() { runCobra(kubecontrollermanager.NewControllerManagerCommand()) },
 	program.Scheduler:         func() { runCobra(kubescheduler.NewSchedulerCommand()) },
 	program.Kwok:              runKwok,
-	program.Kubelet:           func() { runCobra(kubelet.NewKubeletCommand(context.Background())) },
-	program.KubeProxy:         func() { runCobra(kubeproxy.NewProxyCommand()) },
 }
 
 // Named returns the program with the name. Like its main function, the program reads os.Args, with its name as the first argument.

@@ -23,8 +23,6 @@ import (
 const (
 	// Name is the name of the node and of its sandbox.
 	Name = sandbox.NodeName
-	// Command runs the sandbox.
-	Command = "sandbox"
 
 	pauseImage    = "docker.io/localcluster/pause:1"
 	apiServerPort = 6443
@@ -69,12 +67,12 @@ func (n *Node) APIServer() netip.AddrPort {
 	return netip.AddrPortFrom(n.network.machine, apiServerPort)
 }
 
-// Sandbox returns the part that runs all programs of the node.
+// Sandbox returns the part that runs all programs of the node. binary is the path of program.ContainerNode.
 func (n *Node) Sandbox(binary string) supervisor.Part {
 	return supervisor.Part{
 		Name:       Name,
 		Path:       binary,
-		Args:       []string{Command, "--dir=" + string(n.dir)},
+		Args:       []string{"--dir=" + string(n.dir)},
 		Namespaces: sandbox.Namespaces,
 		Started:    n.network.connect,
 		Ready:      n.runtimeReady,

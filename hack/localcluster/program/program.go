@@ -4,7 +4,7 @@
 // Package program names the programs of a cluster.
 package program
 
-// The names of the programs in this binary, as argv[0] or as the first argument.
+// The names of the programs in localcluster and in ContainerNode, as argv[0] or as the first argument.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -15,5 +15,8 @@ const (
 	KubeProxy         = "kube-proxy"
 )
 
-// Kubectl is the name of kubectl, a separate program in the directory of this binary.
-const Kubectl = "kubectl"
+// The names of separate programs in the directory of localcluster.
+const (
+	ContainerNode = "containernode"
+	Kubectl       = "kubectl"
+)
