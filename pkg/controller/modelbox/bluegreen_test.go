@@ -19,15 +19,22 @@ import (
 // traffic says how many pods there are, which pods the Service leads to, and with which weight the route leads to the candidate.
 func (s *stepsTest) traffic(t *testing.T) string {
 	t.Helper()
-	to, selector := "all", s.selector(t, "web")
+	image := s.deployment(t).Spec.Template.Spec.Containers[0].Image
+	return strings.TrimSpace(fmt.Sprintf("%s %s to %s %s", s.numbers(t), image, s.serviceTarget(t), s.candidateShare(t)))
+}
+
+// serviceTarget says which pods the Service leads to.
+func (s *stepsTest) serviceTarget(t *testing.T) string {
+	t.Helper()
+	selector := s.selector(t, "web")
 	switch {
 	case selector[modelv1.CandidateLabel] != "":
-		to = "candidate"
+		return "candidate"
 	case len(selector) > 1:
-		to = "stable"
+		return "stable"
+	default:
+		return "all"
 	}
-	image := s.deployment(t).Spec.Template.Spec.Containers[0].Image
-	return strings.TrimSpace(fmt.Sprintf("%s %s to %s %s", s.numbers(t), image, to, s.candidateShare(t)))
 }
 
 func (s *stepsTest) candidateShare(t *testing.T) string {

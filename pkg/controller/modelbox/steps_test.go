@@ -516,12 +516,55 @@ func TestLostStoreInTheMiddleOfSteps(t *testing.T) {
 	}
 }
 
-// loseStatus gives the box the status that a recovery of the store finds on its workload.
+// If the store is lost before the Deployment gets the new revision, the Service leads to the same pods: a candidate without traffic may
+// be bad.
+func TestLostStoreKeepsTraffic(t *testing.T) {
+	for _, row := range stepsRows {
+		for promotions := range len(row.steps) + 1 {
+			t.Run(fmt.Sprintf("%s, step %d", row.name, promotions+1), func(t *testing.T) {
+				t.Parallel()
+				s := newStepsTest(t, row.rolloutType, row.steps, row.changes...)
+				if s.rolloutTest.kind != modelv1.WorkloadDeployment {
+					t.Skip("the Service always leads to all pods")
+				}
+				s.changeBox(t, image("nginx:2"))
+				s.run(t)
+				for range promotions {
+					s.promote(t)
+					s.run(t)
+				}
+				s.history = nil
+				s.look = func(t *testing.T) string {
+					if s.deployment(t).Spec.Template.Spec.Containers[0].Image == "nginx:2" {
+						return ""
+					}
+					return s.serviceTarget(t)
+				}
+				s.reconcileOnce(t)
+				before := slices.Clone(s.history)
+				for range 3 {
+					s.loseStatus(t)
+					s.run(t)
+				}
+				check(t, "where the Service leads to", before, s.history)
+			})
+		}
+	}
+}
+
+// loseStatus gives the box the status that a recovery of the store finds on its workload and on its Service.
 func (s *stepsTest) loseStatus(t *testing.T) {
 	t.Helper()
 	workload := s.liveWorkload(t)
+	service, err := s.cluster.CoreV1().Services("default").Get(t.Context(), "web", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.testController.update(t, func(box *modelv1.ModelBox) {
 		box.Status = modelv1.ModelBoxStatus{Rollout: modelboxrender.RecordedRollout(workload, box)}
+		if modelboxrender.HasRecordedTraffic(box) {
+			modelboxrender.SetRecordedTraffic(box, workload, service, s.rolloutTest.clock.Now())
+		}
 	})
 	s.startAnother(t)
 }

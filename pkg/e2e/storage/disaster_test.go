@@ -48,6 +48,7 @@ func TestLostStoreIsRecovered(t *testing.T) {
 	for name, disasters := range map[string]disasters{
 		"lost stores": {
 			{"the store is empty", (*disaster).emptyStore},
+			{"the store is empty during a rollout", (*disaster).emptyDuringRollout},
 			{"the store is empty and a user has forged owners", (*disaster).forgedOwners},
 			{"the store is empty and was used for years", (*disaster).oldStore},
 			{"the administrator is to decide", (*disaster).refuse},

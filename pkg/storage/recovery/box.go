@@ -4,9 +4,12 @@
 package recovery
 
 import (
+	"context"
 	"fmt"
+	"time"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -47,6 +50,7 @@ var boxKind = &kind{
 		return record, nil
 	},
 	fromRecord: func(record metav1.Object) (object, error) { return newBox(record.(*modelv1.ModelBox)) },
+	addLive:    addTraffic,
 	recovered:  recoveredBoxes,
 }
 
@@ -61,6 +65,27 @@ func setRecordedBox(box, recorded *model.ModelBox) {
 
 func isInSteps(rollout *model.ModelBoxRolloutStatus) bool {
 	return rollout != nil && rollout.Step != nil
+}
+
+// addTraffic adds which pods the Service of a recorded box leads to, while its rollout is in steps.
+func addTraffic(ctx context.Context, cluster *cluster, workload, record metav1.Object) error {
+	box := record.(*modelv1.ModelBox)
+	if box.Status.Rollout == nil {
+		return nil
+	}
+	modelv1.SetObjectDefaults_ModelBox(box)
+	if !modelboxrender.HasRecordedTraffic(box) {
+		return nil
+	}
+	service, err := cluster.kube.CoreV1().Services(box.Namespace).Get(ctx, box.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("getting the Service of box %s: %w", nameOf(box), err)
+	}
+	modelboxrender.SetRecordedTraffic(box, workload, service, time.Now())
+	return nil
 }
 
 // newBox returns the internal box of a record, ready to be stored.

@@ -53,6 +53,8 @@ type kind struct {
 	listRecords func(ctx context.Context, cluster *cluster, owners *kind, visit func(child) error) error
 	readRecord  func(metav1.Object) (metav1.Object, error)
 	fromRecord  func(record metav1.Object) (object, error)
+	// addLive adds to a record what only other children show. workload has the annotations of the child with the record. nil adds nothing.
+	addLive func(ctx context.Context, cluster *cluster, workload, record metav1.Object) error
 	// recovered counts the objects by action.
 	recovered *metrics.CounterVec
 }

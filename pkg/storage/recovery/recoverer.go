@@ -223,6 +223,11 @@ func (r *recoverer) writeOne(ctx context.Context, restored restoration) error {
 	if err != nil {
 		return err
 	}
+	if r.objects.addLive != nil {
+		if err := r.objects.addLive(ctx, r.cluster, restored.record, record); err != nil {
+			return err
+		}
+	}
 	object, err := r.objects.fromRecord(record)
 	if err != nil {
 		return err

@@ -4,9 +4,16 @@
 package recovery
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -71,4 +78,57 @@ func TestRolloutOfOlderStoreIsBroughtUpToDate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRecoveredBoxKeepsItsTraffic loses the store while the Service of a box leads to its stable pods.
+func TestRecoveredBoxKeepsItsTraffic(t *testing.T) {
+	blueGreen := func(image string) func(*modelv1.ModelBox) {
+		return func(box *modelv1.ModelBox) {
+			box.Spec.Image, box.Spec.Ports = image, []corev1.ServicePort{{Port: 80}}
+			box.Spec.Rollout = &modelv1.ModelBoxRollout{Type: ptr.To(modelv1.RolloutBlueGreen)}
+		}
+	}
+	stable, err := modelboxrender.Record(box("web", "1", blueGreen("nginx:1.7.9")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := box("web", "1", atGeneration(2), blueGreen("nginx:1.9.1"))
+	service := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "web", OwnerReferences: []metav1.OwnerReference{
+			*metav1.NewControllerRef(next, modelv1.SchemeGroupVersion.WithKind("ModelBox")),
+		}},
+		Spec: corev1.ServiceSpec{Selector: map[string]string{modelv1.SelectorLabel: "web", appsv1.DefaultDeploymentUniqueLabelKey: "5d8f7c9b6"}},
+	}
+	newStep := func(t *testing.T) *fixture {
+		return newFixture(t, deploymentOf(t, next, func(workload *metav1.PartialObjectMetadata) {
+			workload.Annotations[modelv1.StableRecordAnnotation], workload.Annotations[modelv1.RolloutStepAnnotation] = stable, "1"
+		}))
+	}
+	t.Run("with a Service", func(t *testing.T) {
+		f := newStep(t)
+		if err := f.cluster.Tracker().Add(service); err != nil {
+			t.Fatal(err)
+		}
+		f.serve(Empty)
+		want := &model.ModelBoxRolloutTraffic{Service: model.TrafficTarget(modelv1.TrafficToStable), StableHash: "5d8f7c9b6"}
+		if diff := cmp.Diff(want, f.stored()["web"].Status.Rollout.Traffic); diff != "" {
+			t.Errorf("traffic: -want +got:\n%s", diff)
+		}
+	})
+	t.Run("without a Service", func(t *testing.T) {
+		f := newStep(t)
+		f.serve(Empty)
+		if rollout := f.stored()["web"].Status.Rollout; *rollout.Step != 1 || rollout.Traffic != nil {
+			t.Errorf("the rollout is %v", rollout)
+		}
+	})
+	t.Run("with a Service that cannot be read", func(t *testing.T) {
+		f := newStep(t)
+		f.cluster.PrependReactor("get", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, errors.New("the cluster is down")
+		})
+		if _, err := f.attempt(); err == nil || !strings.Contains(err.Error(), "getting the Service of box") {
+			t.Errorf("the error is %v", err)
+		}
+	})
 }
