@@ -93,6 +93,7 @@ func (c *checks) observe(change store.Change) {
 			c.violate("claims that are retained are never deleted", "%s deleted claim %s", c.writer, claim.Name)
 		}
 	}
+	c.observeTraffic(change)
 	if box, isBox := change.After.(*model.ModelBox); isBox {
 		c.observeCapacity(change, box)
 		c.observeBox(change, box)

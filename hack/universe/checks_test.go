@@ -64,6 +64,17 @@ func TestChecksFindBrokenPromises(t *testing.T) {
 			w.createRoute(ctx, "a", "a-canary")
 			w.checks.afterMove()
 		}},
+		{"no candidate gets traffic before its step", func(ctx context.Context, w *testWorld) {
+			w.must(w.users.applyBox(ctx, "a", modelv1.ModelBoxSpec{
+				Image: "good:1", Ports: []corev1.ServicePort{{Port: 80}}, Rollout: &modelv1.ModelBoxRollout{Type: ptr.To(modelv1.RolloutBlueGreen)},
+			}))
+			w.setStep(ctx, "a", 1)
+			w.createDeployment(ctx, "a", modelv1.RolledBackAnnotation)
+			w.createReadyPod(ctx, "a", modelv1.CandidateLabel)
+			w.createService(ctx, "a")
+			w.selectPods(ctx, "a", map[string]string{modelv1.SelectorLabel: "a", appsv1.DefaultDeploymentUniqueLabelKey: "1"})
+			w.asController(func() { w.selectPods(ctx, "a", map[string]string{modelv1.SelectorLabel: "a"}) })
+		}},
 		{"the status is of the present box", func(ctx context.Context, w *testWorld) {
 			w.must(w.users.applyBox(ctx, "a", modelv1.ModelBoxSpec{Image: "good:1"}))
 			w.checks.settled(ctx)
@@ -172,6 +183,15 @@ func (w *testWorld) setCondition(ctx context.Context, name string, status metav1
 	w.must(err)
 }
 
+// setStep sets the step that the rollout of the box is in.
+func (w *testWorld) setStep(ctx context.Context, name string, step int32) {
+	box, err := w.users.boxes.Get(ctx, name, metav1.GetOptions{})
+	w.must(err)
+	box.Status.Rollout = &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: &step}
+	_, err = w.users.boxes.UpdateStatus(ctx, box, metav1.UpdateOptions{})
+	w.must(err)
+}
+
 // createComponents creates a stack and its boxes, of which api depends on db.
 func (w *testWorld) createComponents(ctx context.Context) {
 	spec := &modelv1.ModelBoxSpec{Image: "good:1", Ports: []corev1.ServicePort{{Port: 80}}}
@@ -197,11 +217,14 @@ func (w *testWorld) createComponents(ctx context.Context) {
 	}
 }
 
-// createReadyPod creates a ready pod that belongs to the box of the name, which may not exist.
-func (w *testWorld) createReadyPod(ctx context.Context, box string) {
+// createReadyPod creates a ready pod with these labels that belongs to the box of the name, which may not exist.
+func (w *testWorld) createReadyPod(ctx context.Context, box string, labels ...string) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: box, Labels: map[string]string{modelv1.SelectorLabel: box}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "good:1"}}, NodeName: w.nodes.Names[0]},
+	}
+	for _, label := range labels {
+		pod.Labels[label] = "true"
 	}
 	if box := w.checks.box(box); box != nil {
 		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(box, modelv1.SchemeGroupVersion.WithKind("ModelBox"))}
@@ -221,11 +244,14 @@ func (w *testWorld) ownedBy(box string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: box, OwnerReferences: []metav1.OwnerReference{*owner}}
 }
 
-// createDeployment creates the Deployment of the box.
-func (w *testWorld) createDeployment(ctx context.Context, box string) {
-	selected := map[string]string{modelv1.SelectorLabel: box}
+// createDeployment creates the Deployment of the box, with these annotations.
+func (w *testWorld) createDeployment(ctx context.Context, box string, annotations ...string) {
+	selected, meta := map[string]string{modelv1.SelectorLabel: box}, w.ownedBy(box)
+	for _, annotation := range annotations {
+		metav1.SetMetaDataAnnotation(&meta, annotation, "1")
+	}
 	_, err := w.users.cluster.AppsV1().Deployments(namespace).Create(ctx, &appsv1.Deployment{
-		ObjectMeta: w.ownedBy(box),
+		ObjectMeta: meta,
 		Spec: appsv1.DeploymentSpec{Selector: metav1.SetAsLabelSelector(selected), Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: selected},
 			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "good:1"}}},
@@ -240,6 +266,15 @@ func (w *testWorld) createService(ctx context.Context, box string) {
 		ObjectMeta: w.ownedBy(box),
 		Spec:       corev1.ServiceSpec{Selector: map[string]string{modelv1.SelectorLabel: box}, Ports: []corev1.ServicePort{{Port: 80}}},
 	}, metav1.CreateOptions{})
+	w.must(err)
+}
+
+// selectPods changes the selector of the Service of the box.
+func (w *testWorld) selectPods(ctx context.Context, box string, selector map[string]string) {
+	service, err := w.users.cluster.CoreV1().Services(namespace).Get(ctx, box, metav1.GetOptions{})
+	w.must(err)
+	service.Spec.Selector = selector
+	_, err = w.users.cluster.CoreV1().Services(namespace).Update(ctx, service, metav1.UpdateOptions{})
 	w.must(err)
 }
 

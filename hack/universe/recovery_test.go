@@ -9,7 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 )
@@ -26,6 +28,14 @@ func TestBoxSurvivesLossOfStore(t *testing.T) {
 			return u.applyBox(ctx, "a", modelv1.ModelBoxSpec{Image: image})
 		})
 	}
+	applyInSteps := func(image string) Action {
+		return act("apply "+image+" in steps", func(ctx context.Context, u *users) error {
+			return u.applyBox(ctx, "a", modelv1.ModelBoxSpec{
+				Image: image, Ports: []corev1.ServicePort{{Port: 80}},
+				Rollout: &modelv1.ModelBoxRollout{Type: ptr.To(modelv1.RolloutBlueGreen), Steps: []modelv1.ModelBoxRolloutStep{{Pause: modelv1.PauseManual}}},
+			})
+		})
+	}
 	snapshot := act("take a snapshot", func(_ context.Context, u *users) error {
 		u.world.takeSnapshot()
 		return nil
@@ -36,6 +46,7 @@ func TestBoxSurvivesLossOfStore(t *testing.T) {
 		replace func(ctx context.Context, w *world) error
 	}{
 		{"empty", []Action{apply("good:1"), wait, apply("good:2"), wait}, func(ctx context.Context, w *world) error { return w.replaceStore(ctx, nil) }},
+		{"empty in steps", []Action{applyInSteps("good:1"), wait, applyInSteps("good:2"), wait}, func(ctx context.Context, w *world) error { return w.replaceStore(ctx, nil) }},
 		{"behind", []Action{apply("good:1"), wait, snapshot, apply("good:2"), wait}, func(ctx context.Context, w *world) error { return w.replaceStore(ctx, w.snapshot) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
