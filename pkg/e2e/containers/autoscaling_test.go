@@ -183,7 +183,7 @@ func collectMetrics(n *framework.Namespace) (end func()) {
 // autoscaledByCPU requests more CPU than the traffic of the test needs. A busy pod can use four times as much, which is more than
 // the target of two pods.
 func autoscaledByCPU(spec *modelv1.ModelBoxSpec) {
-	spec.Resources = &corev1.ResourceRequirements{Requests: framework.Resources("150m", ""), Limits: framework.Resources("600m", "")}
+	spec.Resources = &corev1.ResourceRequirements{Requests: framework.Resources("200m", ""), Limits: framework.Resources("800m", "")}
 	spec.Autoscaling = &modelv1.ModelBoxAutoscaling{
 		MaxReplicas: mostPods,
 		CPU:         ptr.To[int32](100),
