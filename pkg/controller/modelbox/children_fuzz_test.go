@@ -11,7 +11,6 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -123,10 +122,7 @@ func (f *testController) expectValidStatus(t *testing.T) {
 
 func (f *testController) expectAsRendered(t *testing.T, box *modelv1.ModelBox) {
 	t.Helper()
-	service, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).Get(t.Context(), fixture.WebKey.Name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := f.service(t)
 	deployment := f.deployment(t)
 	deployment.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	service.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Service"))

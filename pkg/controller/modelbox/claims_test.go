@@ -200,10 +200,7 @@ func TestClaimThatMayBeNeededIsNotPruned(t *testing.T) {
 			f.cluster.PrependReactor("patch", "services", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, apierrors.NewForbidden(corev1.Resource("services"), "web", errors.New("denied"))
 			})
-			service, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			service := f.service(t)
 			service.Spec.Ports[0].Port++
 			if err := f.cluster.Tracker().Update(corev1.SchemeGroupVersion.WithResource("services"), service, service.Namespace); err != nil {
 				t.Fatal(err)

@@ -367,10 +367,7 @@ func FuzzDiff(f *testing.F) {
 		c.settle(t)
 		deployment := c.deployment(t)
 		deployment.SetGroupVersionKind(childkinds.Deployment.GroupVersionKind)
-		service, err := c.cluster.CoreV1().Services(fixture.WebKey.Namespace).Get(t.Context(), fixture.WebKey.Name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		service := c.service(t)
 		service.SetGroupVersionKind(childkinds.Service.GroupVersionKind)
 		if !patched(deployment, deploymentPatch) || !patched(service, servicePatch) {
 			return

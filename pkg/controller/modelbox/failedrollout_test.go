@@ -585,10 +585,7 @@ func TestChangesWhileRolledBack(t *testing.T) {
 	check(t, "time to be ready", int32(7), deployment.Spec.MinReadySeconds)
 	check(t, "version", goodVersion, r.version(t))
 	check(t, "phase", modelv1.RolloutRolledBack, r.rollout(t).Phase)
-	service, err := r.cluster.CoreV1().Services("default").Get(t.Context(), "web", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := r.service(t)
 	if !slices.ContainsFunc(service.Spec.Ports, func(port corev1.ServicePort) bool { return port.NodePort == 30011 }) {
 		t.Errorf("the Service has the ports %v", service.Spec.Ports)
 	}

@@ -115,6 +115,15 @@ func (f *testController) deployment(t *testing.T) *appsv1.Deployment {
 	return deployment
 }
 
+func (f *testController) service(t *testing.T) *corev1.Service {
+	t.Helper()
+	service, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).Get(t.Context(), fixture.WebKey.Name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service
+}
+
 // completeRollout sets the status of the Deployment to a complete rollout of its spec.
 func (f *testController) completeRollout(t *testing.T) {
 	t.Helper()
@@ -296,10 +305,7 @@ func TestReconcileReplacesAServiceThatBecomesHeadless(t *testing.T) {
 		"Normal ReplacedService Deleted Service web to recreate it: it has a cluster IP and cannot become headless",
 		"Normal CreatedService Created Service web",
 	}, f.told())
-	service, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := f.service(t)
 	check(t, "clusterIP", corev1.ClusterIPNone, service.Spec.ClusterIP)
 }
 
@@ -344,10 +350,7 @@ func TestReconcileRefusesAForeignObject(t *testing.T) {
 			check(t, "applied", "False NotOwned", f.status(t).applied)
 			check(t, "ready", "False NotApplied", f.status(t).ready)
 
-			service, err := f.cluster.CoreV1().Services(fixture.WebKey.Namespace).Get(t.Context(), "web", metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			service := f.service(t)
 			check(t, "the object", row.service.ObjectMeta, service.ObjectMeta)
 			if events := f.told(); !slices.ContainsFunc(events, func(event string) bool { return strings.HasPrefix(event, "Warning NotOwned ") }) {
 				t.Errorf("no event reports it: %v", events)

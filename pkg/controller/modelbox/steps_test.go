@@ -556,10 +556,7 @@ func TestLostStoreKeepsTraffic(t *testing.T) {
 func (s *stepsTest) loseStatus(t *testing.T) {
 	t.Helper()
 	workload := s.liveWorkload(t)
-	service, err := s.cluster.CoreV1().Services("default").Get(t.Context(), "web", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := s.service(t)
 	s.testController.update(t, func(box *modelv1.ModelBox) {
 		box.Status = modelv1.ModelBoxStatus{Rollout: modelboxrender.RecordedRollout(workload, box)}
 		if modelboxrender.HasRecordedTraffic(box) {

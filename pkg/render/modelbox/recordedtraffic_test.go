@@ -59,7 +59,7 @@ func TestSetRecordedTraffic(t *testing.T) {
 			if traffic := box.Status.Rollout.Traffic; traffic != nil {
 				t.Errorf("the traffic is %v for a Service of another owner", traffic)
 			}
-			service.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(box, modelv1.SchemeGroupVersion.WithKind("ModelBox"))}
+			service.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(box, Kind)}
 			SetRecordedTraffic(box, workload, service, now)
 			if diff := cmp.Diff(row.traffic, box.Status.Rollout.Traffic); diff != "" {
 				t.Errorf("traffic: -want +got:\n%s", diff)

@@ -95,7 +95,7 @@ func TestRecoveredBoxKeepsItsTraffic(t *testing.T) {
 	next := box("web", "1", atGeneration(2), blueGreen("nginx:1.9.1"))
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: testNamespace, Name: "web", OwnerReferences: []metav1.OwnerReference{
-			*metav1.NewControllerRef(next, modelv1.SchemeGroupVersion.WithKind("ModelBox")),
+			*metav1.NewControllerRef(next, modelboxrender.Kind),
 		}},
 		Spec: corev1.ServiceSpec{Selector: map[string]string{modelv1.SelectorLabel: "web", appsv1.DefaultDeploymentUniqueLabelKey: "5d8f7c9b6"}},
 	}
