@@ -12,6 +12,9 @@ set -o errexit -o nounset -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly BAR_WIDTH=30
+readonly HUGE_PAGES=/sys/kernel/mm/transparent_hugepage/enabled
+# From this number of packages on, a build takes minutes.
+readonly MANY_PACKAGES=500
 
 module=$1 package=$2 output=${PWD}/$3
 shift 3
@@ -58,6 +61,9 @@ cd "${module}"
 # What is not in the build cache is compiled. The last step, which is linking, is not counted.
 total=$(go list -deps -f '{{if .Stale}}{{.ImportPath}}{{end}}' "$@" "${package}" | grep --count . || true)
 ((total > 0)) || total=1
+if ((total >= MANY_PACKAGES)) && grep --quiet --no-messages --invert-match '\[always\]' "${HUGE_PAGES}"; then
+  echo "  this takes less time with huge pages: see docs/development.md#faster-builds"
+fi
 started=${SECONDS}
 GOGC=${GOGC:-400} go build -v "$@" -o "${output}" "${package}" 2>&1 | show_progress "${total}"
 echo "  done in $(duration $((SECONDS - started)))"
