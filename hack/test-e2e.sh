@@ -10,11 +10,9 @@ set -o errexit -o nounset -o pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The packages whose tests leave the server alone share a control plane. The others start one each: most run beside the first ones, and
-# the last ones after them, so that both take about the same time.
+# The packages whose tests leave the server alone share a control plane. The others start one each, and run beside the first ones.
 peaceful="api clients kubectl lifecycle migrate networks pairs plugin poddebugger rolloutchecks security serviceingress stack upgrade"
-disturbing="ownership server storage"
-last="linearizability"
+disturbing="linearizability ownership server storage"
 # What the others are made of needs none.
 foundations="framework powerloss"
 # These have a target of their own in the Makefile.
@@ -34,7 +32,6 @@ run_all() {
     env --unset=MODELBOX_E2E_DIR hack/go-test.sh e2e-disturbing . "$(packages ${disturbing})" -p 1 -count=1 -timeout 60m &
     beside=$!
     hack/go-test.sh e2e-peaceful . "$(packages ${peaceful})" -p 1 -count=1 -timeout 30m || status=1
-    env --unset=MODELBOX_E2E_DIR hack/go-test.sh e2e-last . "$(packages ${last})" -p 1 -count=1 -timeout 30m || status=1
     wait "${beside}" || status=1
   }
   return "${status}"
@@ -45,7 +42,7 @@ check_groups() {
   local name
   for name in $(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./pkg/e2e/...); do
     name=${name##*/}
-    if [[ " ${foundations} ${peaceful} ${disturbing} ${last} ${apart} " != *" ${name} "* ]]; then
+    if [[ " ${foundations} ${peaceful} ${disturbing} ${apart} " != *" ${name} "* ]]; then
       echo "ERROR: $0 does not run the tests of pkg/e2e/${name}"
       exit 1
     fi
