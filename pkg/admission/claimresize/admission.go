@@ -37,8 +37,12 @@ import (
 // PluginName is the name of the plugin of kube-apiserver that refuses the same of claims.
 const PluginName = "PersistentVolumeClaimResize"
 
-// timeout is how long a request waits for what the cluster says of its claims.
-const timeout = 2 * time.Second
+// growthTimeout and shrinkTimeout are how long an update waits for the claims and storage classes of the cluster. Without them, growth is
+// accepted, and a smaller size is refused.
+const (
+	growthTimeout = 2 * time.Second
+	shrinkTimeout = 10 * time.Second
+)
 
 // Register registers the plugin.
 func Register(plugins *admission.Plugins) {
@@ -81,6 +85,10 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
+	timeout := growthTimeout
+	if slices.ContainsFunc(writes, shrinksStorage) {
+		timeout = shrinkTimeout
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var errs field.ErrorList
@@ -91,6 +99,14 @@ func (p *Plugin) Validate(ctx context.Context, a admission.Attributes, _ admissi
 		return apierrors.NewInvalid(a.GetKind().GroupKind(), a.GetName(), errs)
 	}
 	return nil
+}
+
+// shrinksStorage returns whether the box asks for a smaller size of some storage than before.
+func shrinksStorage(write boxwrites.Write) bool {
+	return slices.ContainsFunc(write.Box.Spec.Storage, func(storage model.ModelBoxStorage) bool {
+		before := findStorage(write.Old, storage.Name)
+		return before != nil && storage.RequestedSize.Cmp(before.RequestedSize) < 0
+	})
 }
 
 // validateSizes returns what is wrong with the sizes of the storage of a box. The claims are read where a size changes.

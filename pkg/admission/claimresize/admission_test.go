@@ -5,8 +5,12 @@ package claimresize
 
 import (
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -15,7 +19,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
@@ -123,6 +130,55 @@ func TestSizesOfStorageWithoutAnAnswer(t *testing.T) {
 	}
 }
 
+// TestSizesOfStorageWithALateAnswer changes the size of storage whose claim requests 1Gi. The cluster answers late.
+func TestSizesOfStorageWithALateAnswer(t *testing.T) {
+	const unknown = "spec.storage[0].size: Forbidden: a volume cannot shrink: must be at least 2Gi, as before, as long as its claims are not known: " +
+		`listing PersistentVolumeClaims: Get "http://localhost/api/v1/namespaces/default/persistentvolumeclaims?labelSelector=modelbox%3Dweb": context deadline exceeded`
+	for _, row := range []struct {
+		name          string
+		size          string
+		latency, wait time.Duration
+		want          string
+	}{
+		{"it grows", "3Gi", 5 * time.Second, 2 * time.Second, ""},
+		{"it shrinks", "1Gi", 5 * time.Second, 5 * time.Second, ""},
+		{"it shrinks, and the answer is too late", "1Gi", 20 * time.Second, 10 * time.Second, unknown},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, err := kubernetes.NewForConfig(&rest.Config{Transport: lateClaims(row.latency)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				start := time.Now()
+				expectInvalid(t, validate(t, newBox(model.WorkloadDeployment, row.size), newBox(model.WorkloadDeployment, "2Gi"), client), row.want)
+				if waited := time.Since(start); waited != row.wait {
+					t.Errorf("the update waited %s, want %s", waited, row.wait)
+				}
+			})
+		})
+	}
+}
+
+// lateClaims is a transport that answers each request after this time with the claim of the box, which requests 1Gi.
+type lateClaims time.Duration
+
+func (l lateClaims) RoundTrip(request *http.Request) (*http.Response, error) {
+	select {
+	case <-request.Context().Done():
+		return nil, request.Context().Err()
+	case <-time.After(time.Duration(l)):
+	}
+	claims := &corev1.PersistentVolumeClaimList{Items: []corev1.PersistentVolumeClaim{*requesting(newClaim("web-data", "web", "fixed"), "1Gi")}}
+	body := runtime.EncodeOrDie(scheme.Codecs.LegacyCodec(corev1.SchemeGroupVersion), claims)
+	return &http.Response{
+		StatusCode: http.StatusOK,
+		Header:     http.Header{"Content-Type": []string{runtime.ContentTypeJSON}},
+		Body:       io.NopCloser(strings.NewReader(body)),
+		Request:    request,
+	}, nil
+}
+
 // expectInvalid checks the answer to an update: "" is one that is accepted, and anything else what is wrong with a field.
 func expectInvalid(t *testing.T, err error, want string) {
 	t.Helper()
@@ -138,7 +194,7 @@ func expectInvalid(t *testing.T, err error, want string) {
 }
 
 // validate returns the answer to an update.
-func validate(t *testing.T, object, old runtime.Object, client *fake.Clientset) error {
+func validate(t *testing.T, object, old runtime.Object, client kubernetes.Interface) error {
 	t.Helper()
 	plugin := newPlugin()
 	plugin.SetExternalKubeClientSet(client)
