@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/registry/model/subresource"
 )
 
 // A Request is the object that a log is to a handler of requests.
@@ -197,9 +199,9 @@ func (s *stream) read(log io.ReadCloser, pod, container string) {
 	}
 }
 
-// inLog says which log an error is about. It is as if the API server had returned it.
+// inLog says which log an error is about.
 func inLog(err error, pod, container string) error {
-	return fmt.Errorf("container %s of pod %s: %w", container, pod, err)
+	return subresource.WithContext(fmt.Sprintf("container %s of pod %s", container, pod), err)
 }
 
 // isEnd returns whether the server stops reading a log because it has delivered enough, or because the client no longer reads it.

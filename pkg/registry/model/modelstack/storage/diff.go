@@ -111,7 +111,7 @@ func (r *DiffREST) diffs(ctx context.Context, stack *model.ModelStack) (*metav1.
 		}
 		diff, err := r.diffBox(ctx, renderer, stack, component, owned[component.BoxName])
 		if err != nil {
-			return nil, fmt.Errorf("comparing the box of component %s: %w", component.Name, err)
+			return nil, subresource.WithContext("comparing the box of component "+component.Name, err)
 		}
 		diffs = append(diffs, diff)
 		delete(owned, component.BoxName)

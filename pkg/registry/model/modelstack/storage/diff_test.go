@@ -4,6 +4,7 @@
 package storage
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/endpoints/handlers/responsewriters"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
@@ -71,5 +73,18 @@ func TestDiff(t *testing.T) {
 	sent.Name, sent.ResourceVersion, sent.Spec.Components = "mine", "", sent.Spec.Components[1:2]
 	if diff := cmp.Diff(want[1:2], lines(storage.Diff.Create(inDefault(t), "mine", sent, rest.ValidateAllObjectFunc, &metav1.CreateOptions{}))); diff != "" {
 		t.Errorf("of a stack that there is not yet, -want +got:\n%s", diff)
+	}
+}
+
+func TestDiffWithoutTheCluster(t *testing.T) {
+	t.Parallel()
+	storage := newStorageWithBoxes(t)
+	stack := shop()
+	stack.Spec.Components[1].Box.Image = unreadableImage
+	create(t, storage, stack)
+	_, err := storage.Diff.Get(inDefault(t), "shop", &metav1.GetOptions{})
+	want := "comparing the box of component web: asking the cluster: the cluster is unavailable"
+	if status := responsewriters.ErrorToAPIStatus(err); status.Code != http.StatusServiceUnavailable || status.Message != want {
+		t.Errorf("got %d %q, want %d %q", status.Code, status.Message, http.StatusServiceUnavailable, want)
 	}
 }

@@ -5,6 +5,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,10 +73,16 @@ func (noChildren) Live(context.Context, *modelv1.ModelBox, func(schema.GroupVers
 
 func (noChildren) Known(child *unstructured.Unstructured) *unstructured.Unstructured { return child }
 
+// unreadableImage is the image of a box whose children imageDiffer cannot read.
+const unreadableImage = "unreadable:1"
+
 // imageDiffer says of each box what would run.
 type imageDiffer struct{}
 
 func (imageDiffer) Diff(_ context.Context, box *modelv1.ModelBox, _ []*unstructured.Unstructured, _ func(schema.GroupVersionResource) bool) ([]modelv1.ModelBoxChildDiff, error) {
+	if box.Spec.Image == unreadableImage {
+		return nil, errors.New("the cluster is unavailable")
+	}
 	return []modelv1.ModelBoxChildDiff{{Kind: "Deployment", Name: box.Name, Action: modelv1.DiffActionUpdate, Message: box.Spec.Image + " of " + string(box.UID)}}, nil
 }
 
