@@ -34,9 +34,9 @@ type Hashes struct {
 // names.
 var promQL = parser.NewParser(parser.Options{})
 
-// UsesHashes returns whether the query has placeholders.
-func UsesHashes(query string) bool {
-	return strings.Contains(query, modelv1.CheckQueryStable) || strings.Contains(query, modelv1.CheckQueryCanary)
+// UsesHashes returns whether the query has a placeholder for the hash of the stable pods, and one for the hash of the new pods.
+func UsesHashes(query string) (stable, canary bool) {
+	return strings.Contains(query, modelv1.CheckQueryStable), strings.Contains(query, modelv1.CheckQueryCanary)
 }
 
 // Validate returns an error if the query cannot be confined, or if its result cannot be a single number.

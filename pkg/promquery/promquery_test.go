@@ -117,9 +117,11 @@ func TestConfineNeedsANamespace(t *testing.T) {
 }
 
 func TestUsesHashes(t *testing.T) {
-	for query, want := range map[string]bool{"up": false, `up{a="{{stable}}"}`: true, `up{a="{{canary}}"}`: true, `up{a="{{ canary }}"}`: false} {
-		if got := UsesHashes(query); got != want {
-			t.Errorf("%s: got %t", query, got)
+	for query, want := range map[string][2]bool{
+		"up": {}, `up{a="{{stable}}"}`: {true, false}, `up{a="{{canary}}"}`: {false, true}, `up{a="{{ canary }}"}`: {}, `up{a="{{canary}}",b="{{stable}}"}`: {true, true},
+	} {
+		if stable, canary := UsesHashes(query); stable != want[0] || canary != want[1] {
+			t.Errorf("%s: got %t, %t", query, stable, canary)
 		}
 	}
 }

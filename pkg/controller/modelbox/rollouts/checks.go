@@ -146,12 +146,13 @@ func (r *Reconciler) queryOf(ctx context.Context, box *modelv1.ModelBox, check *
 		return "", &unaskableError{cannotQuery + "the server has no --prometheus-url"}
 	}
 	var hashes promquery.Hashes
-	if promquery.UsesHashes(check.Prometheus.Query) {
+	usesStable, usesCanary := promquery.UsesHashes(check.Prometheus.Query)
+	if usesStable || usesCanary {
 		var err error
 		if hashes, err = r.hashesOf(ctx, box, observed); err != nil {
 			return "", err
 		}
-		if hashes.Stable == "" || hashes.Canary == "" {
+		if usesStable && hashes.Stable == "" || usesCanary && hashes.Canary == "" {
 			return "", &unaskableError{"the hashes of the pods are not known yet"}
 		}
 	}
@@ -166,7 +167,7 @@ func (r *Reconciler) queryOf(ctx context.Context, box *modelv1.ModelBox, check *
 func (r *Reconciler) hashesOf(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation) (promquery.Hashes, error) {
 	switch workload := observed.Workload.(type) {
 	case kinds.StatefulSet:
-		return promquery.Hashes{Stable: workload.Status.CurrentRevision, Canary: workload.Status.UpdateRevision}, nil
+		return statefulSetHashes(workload, box.Status.Rollout), nil
 	case kinds.Deployment:
 		candidate, isDeployment := observed.Candidate.(kinds.Deployment)
 		if !isDeployment {
@@ -183,6 +184,19 @@ func (r *Reconciler) hashesOf(ctx context.Context, box *modelv1.ModelBox, observ
 	default:
 		return promquery.Hashes{}, nil
 	}
+}
+
+// statefulSetHashes returns the label controller-revision-hash of the stable pods and of the new pods, as far as they are known. The
+// StatefulSet no longer has the stable revision in its status when all pods are new, or after it was replaced.
+func statefulSetHashes(set kinds.StatefulSet, rollout *modelv1.ModelBoxRolloutStatus) promquery.Hashes {
+	hashes := promquery.Hashes{Canary: set.Status.UpdateRevision}
+	switch {
+	case rollout != nil && rollout.Stable != nil && rollout.Stable.Name != "":
+		hashes.Stable = rollout.Stable.Name
+	case set.Status.CurrentRevision != set.Status.UpdateRevision:
+		hashes.Stable = set.Status.CurrentRevision
+	}
+	return hashes
 }
 
 // record adds a measurement to the results of its check.

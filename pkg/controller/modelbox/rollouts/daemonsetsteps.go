@@ -108,8 +108,18 @@ func daemonSetHashes(set kinds.DaemonSet, rollout *modelv1.ModelBoxRolloutStatus
 	if rollout != nil && rollout.Stable != nil {
 		hashes.Stable = strings.TrimPrefix(rollout.Stable.Name, set.Name+"-")
 	}
-	if i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return metav1.IsControlledBy(pod, set) && isOfTemplate(pod, set) }); i >= 0 {
-		hashes.Canary = pods[i].Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
+	var oldest *corev1.Pod
+	for _, pod := range pods {
+		switch {
+		case !metav1.IsControlledBy(pod, set):
+		case isOfTemplate(pod, set):
+			hashes.Canary = pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
+		case oldest == nil || pod.CreationTimestamp.Before(&oldest.CreationTimestamp):
+			oldest = pod
+		}
+	}
+	if hashes.Stable == "" && oldest != nil { // All pods since the rollout began have later templates.
+		hashes.Stable = oldest.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
 	}
 	return hashes
 }

@@ -121,10 +121,13 @@ func isRolloutDone(observed *status.Observation) bool {
 
 // stableRevision returns what the pods of the box are whose rollout is complete.
 func stableRevision(box *modelv1.ModelBox, hash string, last *modelv1.ModelBoxRolloutRevision, observed *status.Observation) *modelv1.ModelBoxRolloutRevision {
-	if last != nil && last.PodsHash == hash {
-		return last
-	}
 	stable := &modelv1.ModelBoxRolloutRevision{PodsHash: hash, Generation: box.Generation}
+	if last != nil && last.PodsHash == hash {
+		if last.Name != "" {
+			return last
+		}
+		stable.Generation = last.Generation // The recovery of a store does not know the name.
+	}
 	if i := slices.IndexFunc(observed.Pods, func(pod *corev1.Pod) bool { return !isOfCandidate(pod) }); i >= 0 {
 		stable.Name = revisionName(observed.Workload, observed.Pods[i])
 	}
