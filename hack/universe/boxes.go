@@ -37,6 +37,8 @@ func newImage(random *rand.Rand) string {
 		return fmt.Sprintf("%s:%d", cluster.CrashingImage, version)
 	case 2:
 		return fmt.Sprintf("%s:%d", cluster.UnreadyImage, version)
+	case 3:
+		return fmt.Sprintf("%s:%d", cluster.ErringImage, version)
 	default:
 		return goodImage(random)
 	}
@@ -234,7 +236,7 @@ func newFailurePolicy(random *rand.Rand) modelv1.RolloutFailurePolicy {
 func newStepsRollout(random *rand.Rand, workload modelv1.Workload) *modelv1.ModelBoxRollout {
 	rollout := &modelv1.ModelBoxRollout{OnFailure: newFailurePolicy(random), Type: ptr.To(modelv1.RolloutCanary)}
 	if random.IntN(3) == 0 && workload == modelv1.WorkloadDeployment {
-		rollout.Type = ptr.To(modelv1.RolloutBlueGreen)
+		rollout.Type, rollout.Checks = ptr.To(modelv1.RolloutBlueGreen), newRolloutChecks(random)
 		return rollout
 	}
 	pauses := []string{"1s", "10s", "2m", modelv1.PauseManual}
@@ -246,7 +248,29 @@ func newStepsRollout(random *rand.Rand, workload modelv1.Workload) *modelv1.Mode
 	if len(rollout.Steps) == 0 {
 		rollout.Steps = []modelv1.ModelBoxRolloutStep{{Weight: 50, Pause: "10s"}}
 	}
+	isManual := func(step modelv1.ModelBoxRolloutStep) bool { return step.Pause == modelv1.PauseManual }
+	if !slices.ContainsFunc(rollout.Steps, isManual) { // Checks are measured for as long as a step waits for a user.
+		rollout.Checks = newRolloutChecks(random)
+	}
 	return rollout
+}
+
+// newRolloutChecks returns the checks of a rollout in steps, for the most part none.
+func newRolloutChecks(random *rand.Rand) []modelv1.ModelBoxRolloutCheck {
+	if random.IntN(3) > 0 {
+		return nil
+	}
+	intervals, delays := []string{"10s", "30s", "2m"}, []string{"", "", "15s"}
+	check := errorsCheck(intervals[random.IntN(len(intervals))], int32(1+random.IntN(3)))
+	check.InitialDelay, check.FailureLimit = delays[random.IntN(len(delays))], ptr.To(int32(random.IntN(2)))
+	return []modelv1.ModelBoxRolloutCheck{check}
+}
+
+// errorsCheck returns a check that fails at the first measurement of errors.
+func errorsCheck(interval string, count int32) modelv1.ModelBoxRolloutCheck {
+	return modelv1.ModelBoxRolloutCheck{
+		Name: "errors", Prometheus: modelv1.ModelBoxPrometheusQuery{Query: cluster.CheckQuery}, Max: &resource.Quantity{}, Interval: interval, Count: &count,
+	}
 }
 
 // newStack returns the components of a stack: a chain or a fan of up to three boxes.

@@ -51,6 +51,8 @@ type checks struct {
 	lastChanges map[string]int64
 	// restartedAfter has the time after which the pods of a box must have been created.
 	restartedAfter map[types.UID]time.Time
+	// measuredBefore has how many measurements of the pods of a box there were before its rollout came to its step.
+	measuredBefore map[types.UID]int
 	// annotated has the Deployments with an annotation of another client.
 	annotated map[types.UID]bool
 }
@@ -59,7 +61,7 @@ func newChecks(w *world) *checks {
 	return &checks{
 		world: w, wasReady: map[types.UID]bool{}, readyPods: map[boxImage]int{}, capacity: map[types.UID]*capacity{},
 		lastWrites: map[address]lastWrite{}, lastChanges: map[string]int64{}, annotated: map[types.UID]bool{},
-		restartedAfter: map[types.UID]time.Time{},
+		restartedAfter: map[types.UID]time.Time{}, measuredBefore: map[types.UID]int{},
 	}
 }
 
@@ -97,6 +99,7 @@ func (c *checks) observe(change store.Change) {
 	if box, isBox := change.After.(*model.ModelBox); isBox {
 		c.observeCapacity(change, box)
 		c.observeBox(change, box)
+		c.observeRolloutChecks(change, box)
 		c.observeRestarts(box)
 	}
 	if box, isBox := change.Before.(*model.ModelBox); isBox {

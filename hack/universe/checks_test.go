@@ -68,12 +68,26 @@ func TestChecksFindBrokenPromises(t *testing.T) {
 			w.must(w.users.applyBox(ctx, "a", modelv1.ModelBoxSpec{
 				Image: "good:1", Ports: []corev1.ServicePort{{Port: 80}}, Rollout: &modelv1.ModelBoxRollout{Type: ptr.To(modelv1.RolloutBlueGreen)},
 			}))
-			w.setStep(ctx, "a", 1)
+			w.setRollout(ctx, "a", modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To(int32(1))})
 			w.createDeployment(ctx, "a", modelv1.RolledBackAnnotation)
 			w.createReadyPod(ctx, "a", modelv1.CandidateLabel)
 			w.createService(ctx, "a")
 			w.selectPods(ctx, "a", map[string]string{modelv1.SelectorLabel: "a", appsv1.DefaultDeploymentUniqueLabelKey: "1"})
 			w.asController(func() { w.selectPods(ctx, "a", map[string]string{modelv1.SelectorLabel: "a"}) })
+		}},
+		{"no rollout goes on before its checks are met", func(ctx context.Context, w *testWorld) {
+			w.applyBoxWithChecks(ctx)
+			w.setRollout(ctx, "a", modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To(int32(1))})
+			w.asController(func() {
+				w.setRollout(ctx, "a", modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To(int32(2))})
+			})
+		}},
+		{"no check fails without errors", func(ctx context.Context, w *testWorld) {
+			w.applyBoxWithChecks(ctx)
+			w.setRollout(ctx, "a", modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To(int32(1))})
+			w.asController(func() {
+				w.setRollout(ctx, "a", modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutFailed, Reason: modelv1.ReasonCheckFailed})
+			})
 		}},
 		{"the status is of the present box", func(ctx context.Context, w *testWorld) {
 			w.must(w.users.applyBox(ctx, "a", modelv1.ModelBoxSpec{Image: "good:1"}))
@@ -183,13 +197,20 @@ func (w *testWorld) setCondition(ctx context.Context, name string, status metav1
 	w.must(err)
 }
 
-// setStep sets the step that the rollout of the box is in.
-func (w *testWorld) setStep(ctx context.Context, name string, step int32) {
+// setRollout sets the rollout of the present generation of the box.
+func (w *testWorld) setRollout(ctx context.Context, name string, rollout modelv1.ModelBoxRolloutStatus) {
 	box, err := w.users.boxes.Get(ctx, name, metav1.GetOptions{})
 	w.must(err)
-	box.Status.Rollout = &modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: &step}
+	box.Status.ObservedGeneration, box.Status.Rollout = box.Generation, &rollout
 	_, err = w.users.boxes.UpdateStatus(ctx, box, metav1.UpdateOptions{})
 	w.must(err)
+}
+
+// applyBoxWithChecks applies a box whose rollouts have a step with a check.
+func (w *testWorld) applyBoxWithChecks(ctx context.Context) {
+	w.must(w.users.applyBox(ctx, "a", modelv1.ModelBoxSpec{Image: "good:1", Rollout: &modelv1.ModelBoxRollout{
+		Type: ptr.To(modelv1.RolloutBlueGreen), Checks: []modelv1.ModelBoxRolloutCheck{errorsCheck("30s", 1)},
+	}}))
 }
 
 // createComponents creates a stack and its boxes, of which api depends on db.

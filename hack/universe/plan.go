@@ -71,7 +71,7 @@ func NewPlan(seed uint64) Plan {
 		Refused:      choose(0, 0, 10, 50),
 		Unanswered:   choose(0, 0, 10, 50),
 	}}
-	plan.LosesStores = plan.Servers == 1 && choose(0, 1) == 1
+	plan.LosesStores = choose(0, 1) == 1
 	author := newAuthor(random)
 	author.losesStores = plan.LosesStores
 	if random.IntN(longPlans) > 0 {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/apiserver"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/store"
+	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/transport"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model"
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/render"
@@ -29,8 +30,13 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
 )
 
-// onlyServer is the identity of the server in leader election, if there is one server. A restart does not change it.
-const onlyServer = "modelbox"
+// identityOf returns the identity in leader election of the server with the client. A restart of an only server does not change it.
+func (w *world) identityOf(client *transport.Client) string {
+	if w.plan.Servers == 1 {
+		return "modelbox"
+	}
+	return client.Name()
+}
 
 // observePeriod is the time between two checks of a server that its store is still the same.
 const observePeriod = 10 * time.Minute
@@ -52,10 +58,10 @@ func (s *Servers) gate(handler http.Handler) http.Handler {
 
 // serveStore runs the controllers as soon as the store is ready to serve from. It returns nil if the server stops, so that its next
 // start recovers the store.
-func (w *world) serveStore(ctx context.Context, config *rest.Config, run func(context.Context, *recovery.Runner) error) error {
+func (w *world) serveStore(ctx context.Context, config *rest.Config, identity string, run func(context.Context, *recovery.Runner) error) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
-	runner, err := w.newRunner(ctx, config, fail)
+	runner, err := w.newRunner(ctx, config, identity, fail)
 	if err != nil {
 		return err
 	}
@@ -79,15 +85,15 @@ func (w *world) serveStore(ctx context.Context, config *rest.Config, run func(co
 }
 
 // newRunner returns what recovers the store of the server. Its requests have the client of the server.
-func (w *world) newRunner(ctx context.Context, clientConfig *rest.Config, fail context.CancelCauseFunc) (*recovery.Runner, error) {
+func (w *world) newRunner(ctx context.Context, clientConfig *rest.Config, identity string, fail context.CancelCauseFunc) (*recovery.Runner, error) {
 	config := recovery.Config{
 		Policy: recovery.Recover,
 		NewClient: func() (*clientv3.Client, error) {
 			return w.modelBox.NewClient(ctx, apiserver.ModelBoxPrefix), nil
 		},
-		IsExclusive:   true,
+		IsExclusive:   w.plan.Servers == 1, // Several servers share an external etcd.
 		Lease:         types.NamespacedName{Namespace: election.ResourceNamespace, Name: election.ResourceName},
-		Holder:        onlyServer,
+		Holder:        identity,
 		ObservePeriod: observePeriod,
 	}
 	if err := config.SetStorage(apiserver.ModelBoxStorage(w.modelBox)); err != nil {

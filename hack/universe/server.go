@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,12 +19,14 @@ import (
 	componentbaseconfig "k8s.io/component-base/config"
 	gatewayclient "sigs.k8s.io/gateway-api/pkg/client/clientset/versioned"
 
+	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/cluster"
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/transport"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/leaderelection"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelstack"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/poddebugger"
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/prometheus"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/references"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/generated/clientset/versioned"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/storage/recovery"
@@ -103,7 +106,8 @@ func (w *world) newServer(ctx context.Context) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	elected := func(ctx context.Context, identity string, marker leaderelection.Marker) error {
+	identity := w.identityOf(client)
+	elected := func(ctx context.Context, marker leaderelection.Marker) error {
 		return runUntilDone(ctx, func(ctx context.Context) error {
 			ctx, giveUp := context.WithCancelCause(ctx)
 			defer giveUp(nil)
@@ -116,10 +120,10 @@ func (w *world) newServer(ctx context.Context) (*process, error) {
 		})
 	}
 	if !w.plan.LosesStores {
-		return startProcess(ctx, client, func(ctx context.Context) error { return elected(ctx, client.Name(), nil) }), nil
+		return startProcess(ctx, client, func(ctx context.Context) error { return elected(ctx, nil) }), nil
 	}
 	return startProcess(ctx, client, func(ctx context.Context) error {
-		return w.serveStore(ctx, config, func(ctx context.Context, runner *recovery.Runner) error { return elected(ctx, onlyServer, runner) })
+		return w.serveStore(ctx, config, identity, func(ctx context.Context, runner *recovery.Runner) error { return elected(ctx, runner) })
 	}), nil
 }
 
@@ -150,7 +154,10 @@ func newWork(config *rest.Config) (func(context.Context) error, error) {
 	descriptors := controller.EnabledDescriptors(controller.NewDescriptors(), []string{modelbox.Name, modelstack.Name, poddebugger.Name, references.Name})
 	return func(ctx context.Context) error {
 		c := controller.NewContext(modelClient, kubernetesClient, gatewayClient, dynamicClient, controller.Configuration{
-			ModelBoxController: controller.ModelBoxControllerConfiguration{ConcurrentSyncs: 1, ResyncPeriod: 10 * time.Minute},
+			ModelBoxController: controller.ModelBoxControllerConfiguration{
+				ConcurrentSyncs: 1, ResyncPeriod: 10 * time.Minute,
+				Prometheus: prometheus.Config{URL: host + cluster.PrometheusPath, WrapTransport: func(http.RoundTripper) http.RoundTripper { return config.Transport }},
+			},
 			ReferencesController: controller.ReferencesControllerConfiguration{
 				RestartRate: 1, KeySecret: types.NamespacedName{Namespace: metav1.NamespaceSystem, Name: "modelbox-references"},
 			},

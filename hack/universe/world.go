@@ -46,6 +46,7 @@ type Servers struct {
 	kubernetes, modelBox *store.Store
 	addresses            *apiserver.ServiceAddresses
 	quota                *apiserver.Quota
+	prometheus           *cluster.Prometheus
 	handler              http.Handler
 	// isServed is true while requests for the objects of ModelBox are handled.
 	isServed atomic.Bool
@@ -78,7 +79,11 @@ func NewServers() (*Servers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating the API server of ModelBox: %w", err)
 	}
-	s.handler = apiserver.Aggregate(kubernetesHandler, s.gate(modelBoxHandler))
+	s.prometheus = &cluster.Prometheus{Store: s.kubernetes}
+	handler := http.NewServeMux()
+	handler.Handle(cluster.PrometheusPath+"/", s.prometheus)
+	handler.Handle("/", apiserver.Aggregate(kubernetesHandler, s.gate(modelBoxHandler)))
+	s.handler = handler
 	return s, nil
 }
 
@@ -138,6 +143,7 @@ func newWorld(ctx context.Context, servers *Servers, plan Plan, trace io.Writer)
 		return nil, err
 	}
 	servers.quota.Exceed(time.Time{})
+	servers.prometheus.Reset()
 	servers.isServed.Store(!plan.LosesStores)
 	// Libraries choose names, UIDs and waits by chance.
 	utilrand.Seed(int64(plan.Seed))

@@ -4,9 +4,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -18,16 +20,18 @@ import (
 
 // value is what a client of etcd has written at a key.
 type value struct {
-	data     []byte
-	revision int64
+	data              []byte
+	created, revision int64
+	// lease is the lease whose end deletes the value, 0 if there is none.
+	lease int64
 }
 
-// NewClient returns a client of etcd that reads the stored objects, whose keys have the prefix, and reads and writes other values. Leases
-// never expire.
+// NewClient returns a client of etcd that reads the stored objects, whose keys have the prefix, and reads and writes other values. A lease
+// only ends when it is revoked.
 func (s *Store) NewClient(ctx context.Context, prefix string) *clientv3.Client {
 	client := clientv3.NewCtxClient(ctx)
 	client.KV = clientv3.NewKVFromKVClient(&keyValues{store: s, prefix: prefix}, client)
-	client.Lease = clientv3.NewLeaseFromLeaseClient(leases{}, client, 0)
+	client.Lease = clientv3.NewLeaseFromLeaseClient(&leases{store: s}, client, time.Second)
 	return client
 }
 
@@ -42,19 +46,27 @@ type keyValues struct {
 func (kv *keyValues) Range(_ context.Context, in *pb.RangeRequest, _ ...grpc.CallOption) (*pb.RangeResponse, error) {
 	kv.store.mu.Lock()
 	defer kv.store.mu.Unlock()
+	return kv.rangeLocked(in), nil
+}
+
+func (kv *keyValues) rangeLocked(in *pb.RangeRequest) *pb.RangeResponse {
 	out := &pb.RangeResponse{Header: kv.header()}
-	for _, key := range kv.keysBetween(string(in.Key), string(in.RangeEnd)) {
+	keys := kv.keysBetween(string(in.Key), string(in.RangeEnd))
+	if in.SortTarget == pb.RangeRequest_CREATE {
+		slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(kv.at(a).created, kv.at(b).created) })
+	}
+	for _, key := range keys {
 		out.Count++
 		switch {
 		case in.CountOnly:
 		case in.Limit > 0 && int64(len(out.Kvs)) == in.Limit:
 			out.More = true
 		default:
-			data, revision := kv.at(key)
-			out.Kvs = append(out.Kvs, &mvccpb.KeyValue{Key: []byte(key), Value: data, ModRevision: revision})
+			value := kv.at(key)
+			out.Kvs = append(out.Kvs, &mvccpb.KeyValue{Key: []byte(key), Value: value.data, CreateRevision: value.created, ModRevision: value.revision})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // keysBetween returns the keys from the first one to the end, sorted, or the first one if there is no end.
@@ -75,15 +87,15 @@ func (kv *keyValues) keysBetween(first, end string) []string {
 	return keys
 }
 
-// at returns the value at the key, and its revision, 0 if there is none.
-func (kv *keyValues) at(key string) ([]byte, int64) {
+// at returns the value at the key, whose revisions are 0 if there is none. The revision at which an object was created is not known.
+func (kv *keyValues) at(key string) value {
 	if written, exists := kv.store.values[key]; exists {
-		return written.data, written.revision
+		return written
 	}
 	if entry := kv.store.entries[strings.TrimPrefix(key, kv.prefix)]; entry != nil {
-		return entry.data, entry.revision
+		return value{data: entry.data, created: entry.revision, revision: entry.revision}
 	}
-	return nil, 0
+	return value{}
 }
 
 // Put implements pb.KVClient.
@@ -96,7 +108,20 @@ func (kv *keyValues) Put(_ context.Context, in *pb.PutRequest, _ ...grpc.CallOpt
 }
 
 func (kv *keyValues) putLocked(in *pb.PutRequest) {
-	kv.store.values[string(in.Key)] = value{in.Value, kv.store.revision}
+	created := kv.store.revision
+	if before, exists := kv.store.values[string(in.Key)]; exists {
+		created = before.created
+	}
+	kv.store.values[string(in.Key)] = value{in.Value, created, kv.store.revision, in.Lease}
+}
+
+// DeleteRange implements pb.KVClient, for one key.
+func (kv *keyValues) DeleteRange(_ context.Context, in *pb.DeleteRangeRequest, _ ...grpc.CallOption) (*pb.DeleteRangeResponse, error) {
+	kv.store.mu.Lock()
+	defer kv.store.mu.Unlock()
+	kv.store.revision++
+	delete(kv.store.values, string(in.Key))
+	return &pb.DeleteRangeResponse{Header: kv.header()}, nil
 }
 
 // Txn implements pb.KVClient.
@@ -105,11 +130,16 @@ func (kv *keyValues) Txn(_ context.Context, in *pb.TxnRequest, _ ...grpc.CallOpt
 	defer kv.store.mu.Unlock()
 	out := &pb.TxnResponse{Succeeded: true}
 	for _, compare := range in.Compare {
-		if compare.Target != pb.Compare_MOD || compare.Result != pb.Compare_EQUAL {
+		value, isEqual := kv.at(string(compare.Key)), false
+		switch {
+		case compare.Result == pb.Compare_EQUAL && compare.Target == pb.Compare_MOD:
+			isEqual = value.revision == compare.GetModRevision()
+		case compare.Result == pb.Compare_EQUAL && compare.Target == pb.Compare_CREATE:
+			isEqual = value.created == compare.GetCreateRevision()
+		default:
 			return nil, status.Errorf(codes.Unimplemented, "comparison %s", compare)
 		}
-		_, revision := kv.at(string(compare.Key))
-		out.Succeeded = out.Succeeded && revision == compare.GetModRevision()
+		out.Succeeded = out.Succeeded && isEqual
 	}
 	operations := in.Failure
 	if out.Succeeded {
@@ -119,15 +149,18 @@ func (kv *keyValues) Txn(_ context.Context, in *pb.TxnRequest, _ ...grpc.CallOpt
 		kv.store.revision++
 	}
 	for _, operation := range operations {
+		response := &pb.ResponseOp{}
 		switch {
 		case operation.GetRequestPut() != nil:
 			kv.putLocked(operation.GetRequestPut())
 		case operation.GetRequestDeleteRange() != nil:
 			delete(kv.store.values, string(operation.GetRequestDeleteRange().Key))
+		case operation.GetRequestRange() != nil:
+			response.Response = &pb.ResponseOp_ResponseRange{ResponseRange: kv.rangeLocked(operation.GetRequestRange())}
 		default:
 			return nil, status.Errorf(codes.Unimplemented, "operation %s", operation)
 		}
-		out.Responses = append(out.Responses, &pb.ResponseOp{})
+		out.Responses = append(out.Responses, response)
 	}
 	out.Header = kv.header()
 	return out, nil
@@ -135,14 +168,4 @@ func (kv *keyValues) Txn(_ context.Context, in *pb.TxnRequest, _ ...grpc.CallOpt
 
 func (kv *keyValues) header() *pb.ResponseHeader {
 	return &pb.ResponseHeader{ClusterId: kv.store.clusterID, Revision: kv.store.revision}
-}
-
-// leases implements the requests for leases of etcd that the recovery of a store sends.
-type leases struct {
-	pb.LeaseClient // Requests that are not implemented panic.
-}
-
-// LeaseGrant implements pb.LeaseClient.
-func (leases) LeaseGrant(_ context.Context, in *pb.LeaseGrantRequest, _ ...grpc.CallOption) (*pb.LeaseGrantResponse, error) {
-	return &pb.LeaseGrantResponse{ID: 1, TTL: in.TTL}, nil
 }

@@ -4,10 +4,12 @@
 package store
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/client/v3/concurrency"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/apis/example"
 )
@@ -81,4 +83,30 @@ func TestClientOfEtcd(t *testing.T) {
 	s.Restore(nil)
 	expect(nil, false, "/registry/pods/", clientv3.WithPrefix())
 	expect(nil, false, "/own/key")
+}
+
+func TestLockOfEtcd(t *testing.T) {
+	_, s := newTestStorage(t)
+	newSession := func() *concurrency.Session {
+		session, err := concurrency.NewSession(s.NewClient(t.Context(), "/registry"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return session
+	}
+	first, second := newSession(), newSession()
+	defer second.Close()
+	if err := concurrency.NewMutex(first, "/own/lock").TryLock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lock := concurrency.NewMutex(second, "/own/lock")
+	if err := lock.TryLock(t.Context()); !errors.Is(err, concurrency.ErrLocked) {
+		t.Errorf("the second session locks as well: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.TryLock(t.Context()); err != nil {
+		t.Errorf("after the end of the first session: %v", err)
+	}
 }

@@ -36,6 +36,8 @@ type Store struct {
 	changes   []Change
 	watches   []*Watch
 	opened    int
+	// lastLease is the ID of the last lease of a client of etcd.
+	lastLease int64
 	onWrite   func(Change)
 }
 

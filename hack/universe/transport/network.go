@@ -64,8 +64,10 @@ func (r *Request) String() string { return r.Client + " " + r.Method + " " + r.U
 // IsWatch returns whether the request is one for a watch.
 func (r *Request) IsWatch() bool { return strings.Contains(r.URI, "watch=true") }
 
-// IsWrite returns whether the request can change an object.
-func (r *Request) IsWrite() bool { return r.Method != http.MethodGet }
+// IsWrite returns whether the request can change an object. A query of Prometheus is a POST, and cannot.
+func (r *Request) IsWrite() bool {
+	return r.Method != http.MethodGet && !strings.HasSuffix(r.URI, "/api/v1/query")
+}
 
 // Waiting returns the waiting requests. Their order does not depend on when they were sent.
 func (n *Network) Waiting() []*Request {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 )
 
 const (
@@ -37,6 +38,8 @@ type Config struct {
 	CAFile string
 	// TokenFile has the bearer token for the server, and is read again when it changes. Empty: no token.
 	TokenFile string
+	// WrapTransport wraps the transport of the client, as in rest.Config. It can be nil.
+	WrapTransport transport.WrapperFunc
 }
 
 // Client queries a Prometheus.
@@ -56,6 +59,7 @@ func NewClient(config Config) (*Client, error) {
 		UserAgent:       rest.DefaultKubernetesUserAgent(),
 		BearerTokenFile: config.TokenFile,
 		TLSClientConfig: rest.TLSClientConfig{CAFile: config.CAFile},
+		WrapTransport:   config.WrapTransport,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("creating a client for Prometheus: %w", err)
