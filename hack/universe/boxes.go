@@ -234,9 +234,9 @@ func newFailurePolicy(random *rand.Rand) modelv1.RolloutFailurePolicy {
 
 // newStepsRollout returns a rollout in steps.
 func newStepsRollout(random *rand.Rand, workload modelv1.Workload) *modelv1.ModelBoxRollout {
-	rollout := &modelv1.ModelBoxRollout{OnFailure: newFailurePolicy(random), Type: ptr.To(modelv1.RolloutCanary)}
+	rollout := &modelv1.ModelBoxRollout{OnFailure: newFailurePolicy(random), Type: ptr.To(modelv1.RolloutCanary), Checks: newRolloutChecks(random)}
 	if random.IntN(3) == 0 && workload == modelv1.WorkloadDeployment {
-		rollout.Type, rollout.Checks = ptr.To(modelv1.RolloutBlueGreen), newRolloutChecks(random)
+		rollout.Type = ptr.To(modelv1.RolloutBlueGreen)
 		return rollout
 	}
 	pauses := []string{"1s", "10s", "2m", modelv1.PauseManual}
@@ -247,10 +247,6 @@ func newStepsRollout(random *rand.Rand, workload modelv1.Workload) *modelv1.Mode
 	}
 	if len(rollout.Steps) == 0 {
 		rollout.Steps = []modelv1.ModelBoxRolloutStep{{Weight: 50, Pause: "10s"}}
-	}
-	isManual := func(step modelv1.ModelBoxRolloutStep) bool { return step.Pause == modelv1.PauseManual }
-	if !slices.ContainsFunc(rollout.Steps, isManual) { // Checks are measured for as long as a step waits for a user.
-		rollout.Checks = newRolloutChecks(random)
 	}
 	return rollout
 }

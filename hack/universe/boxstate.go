@@ -142,7 +142,7 @@ func waitsForUser(box *model.ModelBox) bool {
 	if box.Status.Rollout == nil {
 		return false
 	}
-	if step := box.Status.Rollout.Step; step != nil && int(*step) <= len(box.Spec.Rollout.Steps) && box.Spec.Rollout.Steps[*step-1].Pause == modelv1.PauseManual {
+	if isInManualStep(box) {
 		return true
 	}
 	switch modelv1.RolloutPhase(box.Status.Rollout.Phase) {
@@ -150,4 +150,13 @@ func waitsForUser(box *model.ModelBox) bool {
 		return true
 	}
 	return false
+}
+
+// isInManualStep returns whether the rollout of the box is in a step that only a user ends.
+func isInManualStep(box *model.ModelBox) bool {
+	if box.Status.Rollout == nil || box.Status.Rollout.Step == nil || box.Spec.Rollout == nil {
+		return false
+	}
+	step := int(*box.Status.Rollout.Step)
+	return step <= len(box.Spec.Rollout.Steps) && box.Spec.Rollout.Steps[step-1].Pause == modelv1.PauseManual
 }

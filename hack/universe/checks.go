@@ -86,7 +86,7 @@ func (c *checks) observe(change store.Change) {
 	}
 	if c.isController() {
 		c.world.stats.WritesOfControllers++
-		if c.isQuiet {
+		if c.isQuiet && !isMeasurementForUser(change) {
 			c.violate("no write without a cause", "%s of %s: %s", c.writer, change.Key, diff.Diff(change.Before, change.After))
 		}
 	}

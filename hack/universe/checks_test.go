@@ -75,7 +75,7 @@ func TestChecksFindBrokenPromises(t *testing.T) {
 			w.selectPods(ctx, "a", map[string]string{modelv1.SelectorLabel: "a", appsv1.DefaultDeploymentUniqueLabelKey: "1"})
 			w.asController(func() { w.selectPods(ctx, "a", map[string]string{modelv1.SelectorLabel: "a"}) })
 		}},
-		{"no rollout goes on before its checks are met", func(ctx context.Context, w *testWorld) {
+		{"no rollout continues before its checks are met", func(ctx context.Context, w *testWorld) {
 			w.applyBoxWithChecks(ctx)
 			w.setRollout(ctx, "a", modelv1.ModelBoxRolloutStatus{Phase: modelv1.RolloutProgressing, Step: ptr.To(int32(1))})
 			w.asController(func() {

@@ -4,6 +4,7 @@
 package universe
 
 import (
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/ptr"
 
 	"github.com/sharelinuxs/modelbox-apiserver/hack/universe/cluster"
@@ -13,28 +14,37 @@ import (
 )
 
 // observeRolloutChecks checks that a controller takes a rollout to its next step only after enough measurements without errors, and that
-// pods without errors fail no check.
+// no check fails for pods without errors.
 func (c *checks) observeRolloutChecks(change store.Change, box *model.ModelBox) {
 	before, _ := change.Before.(*model.ModelBox)
 	last, next := rolloutOf(before), rolloutOf(box)
-	measured := c.world.prometheus.MeasurementsWithoutErrors(box.Name)
-	since := measured - c.measuredBefore[box.UID]
-	isSameStep := ptr.Equal(last.Step, next.Step) && last.PodsHash == next.PodsHash
-	if !isSameStep {
-		c.measuredBefore[box.UID] = measured
+	all := c.world.prometheus.MeasurementsWithoutErrors(box.Name)
+	inStep := all - c.measuredBefore[box.UID]
+	isSameRevision := last.PodsHash == next.PodsHash
+	if !isSameRevision || !ptr.Equal(last.Step, next.Step) {
+		c.measuredBefore[box.UID] = all
 	}
-	if before == nil || !c.isController() || box.Status.ObservedGeneration != box.Generation || before.Status.ObservedGeneration != box.Generation || box.Spec.Rollout == nil {
+	isObserved := func(box *model.ModelBox) bool { return box != nil && box.Status.ObservedGeneration == box.Generation }
+	if !c.isController() || !isObserved(before) || !isObserved(box) || box.Spec.Rollout == nil {
 		return
 	}
-	for _, check := range box.Spec.Rollout.Checks {
-		hasAdvanced := last.PodsHash == next.PodsHash && last.Step != nil && next.Step != nil && *next.Step == *last.Step+1
-		if hasAdvanced && since < int(*check.Count) {
-			c.violate("no rollout goes on before its checks are met", "box %s: %d of %d measurements in step %d", box.Name, since, *check.Count, *last.Step)
+	if isSameRevision && last.Step != nil && next.Step != nil && *next.Step > *last.Step {
+		for _, check := range box.Spec.Rollout.Checks {
+			if inStep < int(*check.Count) {
+				c.violate("no rollout continues before its checks are met", "box %s: %d of %d measurements in step %d", box.Name, inStep, *check.Count, *last.Step)
+			}
 		}
 	}
 	if next.Reason == modelv1.ReasonCheckFailed && last.Reason != next.Reason && !cluster.HasErrors(box.Spec.Image) {
 		c.violate("no check fails without errors", "box %s of generation %d with image %s: %s", box.Name, box.Generation, box.Spec.Image, next.Message)
 	}
+}
+
+// isMeasurementForUser returns whether the change is a measurement in a step that only a user ends. The measurements end with the step.
+func isMeasurementForUser(change store.Change) bool {
+	before, _ := change.Before.(*model.ModelBox)
+	after, _ := change.After.(*model.ModelBox)
+	return before != nil && after != nil && isInManualStep(after) && !apiequality.Semantic.DeepEqual(rolloutOf(before).Checks, rolloutOf(after).Checks)
 }
 
 // rolloutOf returns the rollout of the box, which may be nil and without a rollout.

@@ -206,7 +206,9 @@ func (w *world) observe(change store.Change) {
 	if strings.HasPrefix(change.Key, "/events/") || strings.HasPrefix(change.Key, "/leases/") {
 		return
 	}
-	w.lastWrite = time.Now()
+	if !isMeasurementForUser(change) {
+		w.lastWrite = time.Now()
+	}
 	w.stats.Writes++
 	w.checks.observe(change)
 	w.note("  wrote %s", change.Key)

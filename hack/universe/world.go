@@ -109,7 +109,7 @@ type world struct {
 	checks *checks
 	// trace is nil if there is none.
 	trace io.Writer
-	// lastWrite is the time of the last write, except for events and Leases.
+	// lastWrite is the time of the last write, except for events, Leases, and measurements while a rollout waits for a user.
 	lastWrite time.Time
 	stats     Stats
 }

@@ -21,7 +21,8 @@ const (
 	// PrometheusPath is the prefix of the paths of Prometheus.
 	PrometheusPath = "/prometheus"
 
-	// CheckQuery is the query that Prometheus answers. Its value is 0 as long as no pod of the new revision has errors.
+	// CheckQuery is the query that Prometheus answers. Its value is 1 if a ready pod of the new revision has errors, 0 if none has, and
+	// there is no value if no pod of it is ready.
 	CheckQuery = `errors{canary="` + modelv1.CheckQueryCanary + `",stable="` + modelv1.CheckQueryStable + `"}`
 
 	// ErringImage is the prefix of images whose pods are ready, and have errors.
@@ -63,7 +64,7 @@ func (p *Prometheus) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"status": "success", "data": map[string]any{"resultType": "vector", "result": result}})
 }
 
-// errors returns the value of CheckQuery, "" if no pod of the new revision is ready. A query that confuses the revisions has errors.
+// errors returns the value of CheckQuery, "" if there is none. A query that compares a revision with itself has errors.
 func (p *Prometheus) errors(namespace, canary, stable string) string {
 	var pods []*api.Pod
 	for _, object := range p.Store.Objects("/pods/" + namespace + "/") {
