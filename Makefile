@@ -135,23 +135,25 @@ UNIT_PACKAGES = $$(go list ./pkg/storage/recovery ./... | grep -v /pkg/e2e)
 # Tests of containers mostly wait. They use the machine alone, except for tests with the lowest priority.
 TEST_CONTAINERS := hack/go-test.sh e2e-containers . ./pkg/e2e/containers -count=1 -timeout 30m
 
+# The simulated clusters need one core for ten minutes. Their clock is simulated, so they can wait for all other tests.
+TEST_UNIVERSE := hack/go-test.sh universe hack/universe ./... -timeout 80m
+
 # Tests and linters collect garbage less often, which saves between a tenth and a third of their processor time.
 test test-unit test-e2e verify: export GOGC ?= 400
 
 .PHONY: test
 test: build clients test-images prometheus ## Run all tests, and print where the time goes
 	@rm -rf _output/test
-	@hack/test-beside.sh "$(TEST_CONTAINERS)" "$(MAKE) --no-print-directory test-packages"
-	@hack/test-e2e.sh
+	@hack/test-beside.sh "$(MAKE) --no-print-directory test-beside-universe" "$(TEST_UNIVERSE)"
 	@_output/tools/testtimes report _output/test
 
-# The simulated clusters use one core for ten minutes, so other tests run meanwhile.
+.PHONY: test-beside-universe
+test-beside-universe:
+	@hack/test-beside.sh "$(TEST_CONTAINERS)" "$(MAKE) --no-print-directory test-packages"
+	@hack/test-e2e.sh
+
 .PHONY: test-packages
 test-packages:
-	@hack/test-beside.sh "$(MAKE) --no-print-directory test-other-packages" "hack/go-test.sh universe hack/universe ./... -timeout 60m"
-
-.PHONY: test-other-packages
-test-other-packages:
 	@hack/go-test.sh unit . "$(UNIT_PACKAGES)" -timeout 30m
 	@hack/go-test.sh localcluster hack/localcluster "./corevalidation ./node ./pki ./supervisor ./workdir"
 	@hack/go-test.sh tools hack/tools ./...
