@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/childkinds"
 )
 
 // oldest is the first minor version of Kubernetes that is supported.
@@ -27,8 +29,17 @@ const oldest = 33
 // module has the types.
 const module = "k8s.io/api"
 
-// packages are the packages of the module with the types of children.
-var packages = []string{"apps/v1", "autoscaling/v2", "core/v1", "networking/v1", "policy/v1"}
+// packages returns the packages of the module with the types of children, as "apps/v1".
+func packages() []string {
+	var found []string
+	for _, kind := range childkinds.All() {
+		if name, isOfModule := strings.CutPrefix(kind.Type.PkgPath(), module+"/"); isOfModule {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
 
 func main() {
 	if err := run(); err != nil {
@@ -87,7 +98,7 @@ func fieldsOf(version string) ([]string, error) {
 		return nil, fmt.Errorf("reading what was downloaded: %w", err)
 	}
 	var fields []string
-	for _, name := range packages {
+	for _, name := range packages() {
 		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(downloaded.Dir, name, "types.go"), nil, 0)
 		if err != nil {
 			return nil, fmt.Errorf("parsing the types: %w", err)
