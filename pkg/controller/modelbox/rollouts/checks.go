@@ -163,42 +163,6 @@ func (r *Reconciler) queryOf(ctx context.Context, box *modelv1.ModelBox, check *
 	return query, nil
 }
 
-// hashesOf returns the labels of the stable pods and of the pods of the new revision that tell them apart, as far as they are known.
-func (r *Reconciler) hashesOf(ctx context.Context, box *modelv1.ModelBox, observed *status.Observation) (promquery.Hashes, error) {
-	switch workload := observed.Workload.(type) {
-	case kinds.StatefulSet:
-		return statefulSetHashes(workload, box.Status.Rollout), nil
-	case kinds.Deployment:
-		candidate, isDeployment := observed.Candidate.(kinds.Deployment)
-		if !isDeployment {
-			return promquery.Hashes{}, nil
-		}
-		stable, err := r.newReplicaSetOf(ctx, box, workload)
-		if err != nil {
-			return promquery.Hashes{}, err
-		}
-		canary, err := r.newReplicaSetOf(ctx, box, candidate)
-		return promquery.Hashes{Stable: stable.hash, Canary: canary.hash}, err
-	case kinds.DaemonSet:
-		return daemonSetHashes(workload, box.Status.Rollout, observed.Pods), nil
-	default:
-		return promquery.Hashes{}, nil
-	}
-}
-
-// statefulSetHashes returns the label controller-revision-hash of the stable pods and of the new pods, as far as they are known. The
-// StatefulSet no longer has the stable revision in its status when all pods are new, or after it was replaced.
-func statefulSetHashes(set kinds.StatefulSet, rollout *modelv1.ModelBoxRolloutStatus) promquery.Hashes {
-	hashes := promquery.Hashes{Canary: set.Status.UpdateRevision}
-	switch {
-	case rollout != nil && rollout.Stable != nil && rollout.Stable.Name != "":
-		hashes.Stable = rollout.Stable.Name
-	case set.Status.CurrentRevision != set.Status.UpdateRevision:
-		hashes.Stable = set.Status.CurrentRevision
-	}
-	return hashes
-}
-
 // record adds a measurement to the results of its check.
 func record(ctx context.Context, check *modelv1.ModelBoxRolloutCheck, state *modelv1.ModelBoxRolloutCheckStatus, measured *measurement) {
 	before := state.Message

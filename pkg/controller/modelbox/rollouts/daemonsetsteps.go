@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -16,7 +15,6 @@ import (
 	modelv1 "github.com/sharelinuxs/modelbox-apiserver/pkg/apis/model/v1"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/kinds"
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/controller/modelbox/status"
-	"github.com/sharelinuxs/modelbox-apiserver/pkg/promquery"
 	modelboxrender "github.com/sharelinuxs/modelbox-apiserver/pkg/render/modelbox"
 )
 
@@ -60,7 +58,7 @@ type oldPod struct {
 }
 
 func nodesOf(set kinds.DaemonSet, rollout *modelv1.ModelBoxRolloutStatus, observed *status.Observation) daemonSetNodes {
-	hashes := daemonSetHashes(set, rollout, observed.Pods)
+	hashes := daemonSetHashes(set, stableName(rollout), observed.Pods)
 	var nodes daemonSetNodes
 	var available int32
 	for _, pod := range observed.Pods {
@@ -99,29 +97,6 @@ func falseFirst(a, b bool) int {
 // isOfTemplate returns whether the DaemonSet has created the pod from its current template.
 func isOfTemplate(pod *corev1.Pod, set kinds.DaemonSet) bool {
 	return pod.Labels[TemplateGenerationLabel] == set.Revision()
-}
-
-// daemonSetHashes returns the label controller-revision-hash of the stable pods and of the pods with the current template, as far as
-// they are known.
-func daemonSetHashes(set kinds.DaemonSet, rollout *modelv1.ModelBoxRolloutStatus, pods []*corev1.Pod) promquery.Hashes {
-	var hashes promquery.Hashes
-	if rollout != nil && rollout.Stable != nil {
-		hashes.Stable = strings.TrimPrefix(rollout.Stable.Name, set.Name+"-")
-	}
-	var oldest *corev1.Pod
-	for _, pod := range pods {
-		switch {
-		case !metav1.IsControlledBy(pod, set):
-		case isOfTemplate(pod, set):
-			hashes.Canary = pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
-		case oldest == nil || pod.CreationTimestamp.Before(&oldest.CreationTimestamp):
-			oldest = pod
-		}
-	}
-	if hashes.Stable == "" && oldest != nil { // All pods since the rollout began have later templates.
-		hashes.Stable = oldest.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]
-	}
-	return hashes
 }
 
 // deleteReplaceablePod deletes the pod of a DaemonSet whose node gets the new revision in the step of the rollout.

@@ -18,28 +18,22 @@ import (
 	"github.com/sharelinuxs/modelbox-apiserver/pkg/promquery"
 )
 
-// namedStable is the status of a rollout whose stable revision has the name.
-func namedStable(name string) *modelv1.ModelBoxRolloutStatus {
-	return &modelv1.ModelBoxRolloutStatus{Stable: &modelv1.ModelBoxRolloutRevision{Name: name}}
-}
-
 func TestHashesOfAStatefulSet(t *testing.T) {
 	for _, tc := range []struct {
 		name            string
 		current, update string
-		rollout         *modelv1.ModelBoxRolloutStatus
+		stableName      string
 		want            promquery.Hashes
 	}{
-		{"some pods are new", "web-1", "web-2", namedStable("web-1"), promquery.Hashes{Stable: "web-1", Canary: "web-2"}},
-		{"all pods are new", "web-2", "web-2", namedStable("web-1"), promquery.Hashes{Stable: "web-1", Canary: "web-2"}},
-		{"the stable revision has no name", "web-1", "web-2", namedStable(""), promquery.Hashes{Stable: "web-1", Canary: "web-2"}},
-		{"the stable revision has no name, and all pods are new", "web-2", "web-2", namedStable(""), promquery.Hashes{Canary: "web-2"}},
-		{"there is no stable revision", "web-1", "web-2", nil, promquery.Hashes{Stable: "web-1", Canary: "web-2"}},
-		{"nothing is known", "", "", nil, promquery.Hashes{}},
+		{"some pods are new", "web-1", "web-2", "web-1", promquery.Hashes{Stable: "web-1", Canary: "web-2"}},
+		{"all pods are new", "web-2", "web-2", "web-1", promquery.Hashes{Stable: "web-1", Canary: "web-2"}},
+		{"the stable revision has no name", "web-1", "web-2", "", promquery.Hashes{Stable: "web-1", Canary: "web-2"}},
+		{"the stable revision has no name, and all pods are new", "web-2", "web-2", "", promquery.Hashes{Canary: "web-2"}},
+		{"nothing is known", "", "", "", promquery.Hashes{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			set := &appsv1.StatefulSet{Status: appsv1.StatefulSetStatus{CurrentRevision: tc.current, UpdateRevision: tc.update}}
-			if got := statefulSetHashes(kinds.StatefulSet{StatefulSet: set}, tc.rollout); got != tc.want {
+			if got := statefulSetHashes(kinds.StatefulSet{StatefulSet: set}, tc.stableName); got != tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 		})
@@ -60,19 +54,19 @@ func TestHashesOfADaemonSet(t *testing.T) {
 	}
 	stable, former, candidate := newPod(1, "a", time.Hour), newPod(2, "b", time.Minute), newPod(template, "c", time.Second)
 	for _, tc := range []struct {
-		name    string
-		rollout *modelv1.ModelBoxRolloutStatus
-		pods    []*corev1.Pod
-		want    promquery.Hashes
+		name       string
+		stableName string
+		pods       []*corev1.Pod
+		want       promquery.Hashes
 	}{
-		{"some pods are new", namedStable("web-a"), []*corev1.Pod{stable, candidate}, promquery.Hashes{Stable: "a", Canary: "c"}},
-		{"all pods are new", namedStable("web-a"), []*corev1.Pod{candidate}, promquery.Hashes{Stable: "a", Canary: "c"}},
-		{"the stable revision has no name", namedStable(""), []*corev1.Pod{candidate, former, stable}, promquery.Hashes{Stable: "a", Canary: "c"}},
-		{"the stable revision has no name, and all pods are new", namedStable(""), []*corev1.Pod{candidate}, promquery.Hashes{Canary: "c"}},
-		{"no pod is new", namedStable("web-a"), []*corev1.Pod{stable}, promquery.Hashes{Stable: "a"}},
+		{"some pods are new", "web-a", []*corev1.Pod{stable, candidate}, promquery.Hashes{Stable: "a", Canary: "c"}},
+		{"all pods are new", "web-a", []*corev1.Pod{candidate}, promquery.Hashes{Stable: "a", Canary: "c"}},
+		{"the stable revision has no name", "", []*corev1.Pod{candidate, former, stable}, promquery.Hashes{Stable: "a", Canary: "c"}},
+		{"the stable revision has no name, and all pods are new", "", []*corev1.Pod{candidate}, promquery.Hashes{Canary: "c"}},
+		{"no pod is new", "web-a", []*corev1.Pod{stable}, promquery.Hashes{Stable: "a"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := daemonSetHashes(set, tc.rollout, tc.pods); got != tc.want {
+			if got := daemonSetHashes(set, tc.stableName, tc.pods); got != tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
 		})
