@@ -139,13 +139,10 @@ func isRefused(box *model.ModelBox) bool {
 
 // waitsForUser returns whether the rollout of the box waits for a user.
 func waitsForUser(box *model.ModelBox) bool {
-	if box.Status.Rollout == nil {
-		return false
-	}
 	if isInManualStep(box) {
 		return true
 	}
-	switch modelv1.RolloutPhase(box.Status.Rollout.Phase) {
+	switch modelv1.RolloutPhase(rolloutOf(box).Phase) {
 	case modelv1.RolloutPaused, modelv1.RolloutFailed, modelv1.RolloutRolledBack:
 		return true
 	}
@@ -154,9 +151,10 @@ func waitsForUser(box *model.ModelBox) bool {
 
 // isInManualStep returns whether the rollout of the box is in a step that only a user ends.
 func isInManualStep(box *model.ModelBox) bool {
-	if box.Status.Rollout == nil || box.Status.Rollout.Step == nil || box.Spec.Rollout == nil {
+	rollout := rolloutOf(box)
+	if rollout.Step == nil || box.Spec.Rollout == nil {
 		return false
 	}
-	step := int(*box.Status.Rollout.Step)
+	step := int(*rollout.Step)
 	return step <= len(box.Spec.Rollout.Steps) && box.Spec.Rollout.Steps[step-1].Pause == modelv1.PauseManual
 }

@@ -27,18 +27,19 @@ func TestRolloutFollowsItsChecks(t *testing.T) {
 	port := []corev1.ServicePort{{Port: 80}}
 	for _, tc := range []struct {
 		name string
-		box  modelv1.ModelBoxSpec
+		box  modelv1.ModelBoxSpec // with two replicas, unless it says otherwise
 	}{
 		{"canary", modelv1.ModelBoxSpec{Rollout: canary}},
 		{"canary with a route", modelv1.ModelBoxSpec{Rollout: canary, Ports: port, Route: newRoute()}},
 		{"blue-green", modelv1.ModelBoxSpec{Rollout: &modelv1.ModelBoxRollout{Type: ptr.To(modelv1.RolloutBlueGreen)}, Ports: port}},
 		{"StatefulSet", modelv1.ModelBoxSpec{Rollout: canary, Workload: modelv1.WorkloadStatefulSet}},
+		{"StatefulSet with one pod", modelv1.ModelBoxSpec{Rollout: canary, Workload: modelv1.WorkloadStatefulSet, Replicas: ptr.To(int32(1))}},
 		{"DaemonSet", modelv1.ModelBoxSpec{Rollout: canary, Workload: modelv1.WorkloadDaemonSet}},
 	} {
 		for image, want := range map[string]modelv1.RolloutPhase{"good:2": modelv1.RolloutComplete, cluster.ErringImage + ":2": modelv1.RolloutRolledBack} {
 			t.Run(tc.name+"/"+image, func(t *testing.T) {
 				box := tc.box
-				if box.Workload != modelv1.WorkloadDaemonSet {
+				if box.Workload != modelv1.WorkloadDaemonSet && box.Replicas == nil {
 					box.Replicas = ptr.To(int32(2))
 				}
 				rollout := *box.Rollout
