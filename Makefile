@@ -250,8 +250,8 @@ test-rendered: ## Compare what is applied for 1,000 random boxes with what their
 	@MODELBOX_E2E_RENDERED_BOXES=1000 go test ./cmd/modelbox-apiserver/app/testing -run TestRenderIsWhatIsApplied -timeout 30m -v
 
 .PHONY: test-availability
-test-availability: build ## Stop, kill and cut off one of three servers, etcd and kube-apiserver under requests, and count what fails
-	@MODELBOX_E2E_AVAILABILITY=1 go test ./pkg/e2e/server -run '^TestAvailability$$' -timeout 20m -v
+test-availability: build ## Stop, kill and cut off one of three servers, etcd and kube-apiserver under requests, and count what fails (HTTP2=1: with HTTP/2)
+	@MODELBOX_E2E_AVAILABILITY=1 MODELBOX_E2E_HTTP2=$(HTTP2) go test ./pkg/e2e/server -run '^TestAvailability$$' -timeout 20m -v
 
 .PHONY: test-traffic
 test-traffic: build test-images prometheus ## Release good and bad versions in every way under requests, and count what fails and who answers (Linux, root)

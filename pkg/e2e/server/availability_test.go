@@ -27,6 +27,8 @@ const (
 	// formerServerVariable is the environment variable with the program of another release. All servers run it first and are then
 	// upgraded.
 	formerServerVariable = "MODELBOX_E2E_FORMER_SERVER"
+	// http2Variable is the environment variable that makes the servers serve HTTP/2. The short shutdown delay is too short for that.
+	http2Variable = "MODELBOX_E2E_HTTP2"
 
 	// shortShutdownDelay is longer than the service takes to stop routing to a server that is not ready. longShutdownDelay is
 	// longer than the 90 seconds for which kube-apiserver keeps an idle connection.
@@ -128,7 +130,7 @@ func (a *availability) startServer(t *testing.T, p *framework.ControlPlane, name
 	t.Helper()
 	server := framework.NewReplica(t, p, name, clusterURL,
 		"--etcd-servers="+strings.Join(etcd, ","), "--controllers=*",
-		"--shutdown-delay-duration="+shutdownDelay().String(), "--disable-http2-serving",
+		"--shutdown-delay-duration="+shutdownDelay().String(), fmt.Sprintf("--disable-http2-serving=%t", os.Getenv(http2Variable) == ""),
 		"--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s")
 	server.Arguments[0] = cmp.Or(os.Getenv(formerServerVariable), server.Arguments[0])
 	a.servers = append(a.servers, server)
