@@ -13,13 +13,13 @@ import (
 	"golang.org/x/net/http2"
 )
 
-func TestGoAwayIsBetweenFrames(t *testing.T) {
+func TestInsertedFrameIsBetweenFrames(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		// payloads returns the payloads of frames that are written in pieces of a length.
 		payloads []int
 		piece    int
-		// before is how many pieces are written before the drain begins.
+		// before is how many pieces are written before GOAWAY is inserted.
 		before int
 		// want is how many frames come before GOAWAY.
 		want int
@@ -40,12 +40,15 @@ func TestGoAwayIsBetweenFrames(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			drained := make(chan error, 1)
+			inserted := make(chan error, 1)
 			go func() {
 				for piece := 0; written.Len() > 0; piece++ {
 					if piece == test.before {
-						go func() { drained <- conn.drain() }()
-						awaitHolding(t, conn)
+						conn.setHolding(true)
+						go func() {
+							defer conn.setHolding(false)
+							inserted <- conn.insert(goAway(), func() {})
+						}()
 					}
 					if _, err := conn.Write(written.Next(test.piece)); err != nil {
 						t.Error(err)
@@ -65,36 +68,10 @@ func TestGoAwayIsBetweenFrames(t *testing.T) {
 					t.Fatalf("frame %d is %v, want %d frames before GOAWAY", i, frame.Header(), test.want)
 				}
 			}
-			if err := <-drained; err != nil {
+			if err := <-inserted; err != nil {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func TestAnswersAreHeldBackBeforeGoAway(t *testing.T) {
-	conn, peer := newPair(t)
-	settings := make([]byte, frameHeaderLength)
-	settings[3] = byte(http2.FrameSettings)
-	go func() {
-		_, _ = conn.Write(settings)
-		go func() { _ = conn.drain() }()
-		awaitHolding(t, conn)
-		_, _ = conn.Write(settings)
-	}()
-	reader := http2.NewFramer(nil, peer)
-	if _, err := reader.ReadFrame(); err != nil {
-		t.Fatal(err)
-	}
-	begun := time.Now()
-	if frame, err := reader.ReadFrame(); err != nil || frame.Header().Type != http2.FrameGoAway {
-		t.Fatalf("the next frame is %v, the error %v, want GOAWAY", frame, err)
-	}
-	if took := time.Since(begun); took < holdDuration/2 {
-		t.Errorf("GOAWAY came after %s, want %s", took, holdDuration)
-	}
-	if frame, err := reader.ReadFrame(); err != nil || frame.Header().Type != http2.FrameSettings {
-		t.Errorf("the last frame is %v, the error %v, want the one that was held back", frame, err)
 	}
 }
 
@@ -138,7 +115,7 @@ func awaitHolding(t *testing.T, c *conn) {
 	}
 }
 
-// newPair returns the ends of a connection of TLS, of which the server's is one of this package.
+// newPair returns the ends of a connection of TLS in memory, of which the server's is one of this package.
 func newPair(t *testing.T) (*conn, net.Conn) {
 	t.Helper()
 	pair, err := servingCertificate()
@@ -149,29 +126,11 @@ func newPair(t *testing.T) (*conn, net.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{certificate}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	accepted := make(chan net.Conn, 1)
-	go func() {
-		defer close(accepted)
-		if c, err := listener.Accept(); err == nil && c.(*tls.Conn).Handshake() == nil {
-			accepted <- c
-		}
-	}()
-	client, err := tls.Dial("tcp", listener.Addr().String(), &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, ok := <-accepted
-	if !ok {
-		t.Fatal("the server has no connection")
-	}
-	t.Cleanup(func() { _, _ = client.Close(), server.Close() })
+	one, other := net.Pipe()
+	t.Cleanup(func() { _, _ = one.Close(), other.Close() })
+	client := tls.Client(other, &tls.Config{InsecureSkipVerify: true})
 	if err := client.SetDeadline(time.Now().Add(eventTimeout)); err != nil {
 		t.Fatal(err)
 	}
-	return newConn(server.(*tls.Conn)), client
+	return newConn(tls.Server(one, &tls.Config{Certificates: []tls.Certificate{certificate}}), maxStreams), client
 }

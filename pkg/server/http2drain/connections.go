@@ -83,7 +83,7 @@ func (c *Connections) WithServer(handler http.Handler) http.Handler {
 
 // serve is what the http.Server does with a connection of HTTP/2.
 func (c *Connections) serve(server *http.Server, tlsConn *tls.Conn, handler http.Handler) {
-	conn := newConn(tlsConn)
+	conn := newConn(tlsConn, int(c.options.MaxConcurrentStreams))
 	if isStopping := c.add(conn); isStopping {
 		go c.stop()
 	}

@@ -12,6 +12,7 @@
 // of Go closes the connection after its last stream.
 //
 // A client of Go also fails a request with a body if GOAWAY arrives after the request has chosen the connection, and before it
-// opens its stream. Therefore the server holds its answers back for a moment before it sends GOAWAY. Clients that wait for an
-// answer do not send requests meanwhile.
+// opens its stream. Therefore the server sends GOAWAY at a moment when the client is not about to open a stream. It holds its answers
+// back, so that clients that wait for an answer send no requests, and no stream ends. It lowers the limit of concurrent streams to
+// somewhat more than are open. When the client has reached that limit, it sends its next requests on another connection.
 package http2drain

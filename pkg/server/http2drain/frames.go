@@ -4,6 +4,7 @@
 package http2drain
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 
@@ -18,6 +19,8 @@ type framePosition struct {
 	header [frameHeaderLength]byte
 	// inHeader is how many bytes of the header have passed, and payload how many bytes of the payload have not.
 	inHeader, payload int
+	// noteHeader, if not nil, is called with each header that has passed.
+	noteHeader func(http2.FrameHeader)
 }
 
 // isBetweenFrames tells whether another frame can be inserted at the position.
@@ -33,19 +36,39 @@ func (p *framePosition) pass(b []byte) int {
 		if p.inHeader < frameHeaderLength {
 			return passed
 		}
-		p.inHeader = 0
-		p.payload = int(p.header[0])<<16 | int(p.header[1])<<8 | int(p.header[2])
+		header := parseHeader(p.header[:])
+		p.inHeader, p.payload = 0, int(header.Length)
+		if p.noteHeader != nil {
+			p.noteHeader(header)
+		}
 	}
 	inPayload := min(p.payload, len(b)-passed)
 	p.payload -= inPayload
 	return passed + inPayload
 }
 
+// parseHeader returns the header of a frame that b begins with (RFC 9113, section 4.1).
+func parseHeader(b []byte) http2.FrameHeader {
+	const reservedBit = 1 << 31
+	return http2.FrameHeader{
+		Length:   uint32(b[0])<<16 | uint32(b[1])<<8 | uint32(b[2]),
+		Type:     http2.FrameType(b[3]),
+		Flags:    http2.Flags(b[4]),
+		StreamID: binary.BigEndian.Uint32(b[5:]) &^ reservedBit,
+	}
+}
+
 // goAway returns the frame that lets the client open no more streams, and serves all streams that it has opened.
 func goAway() []byte {
-	const payloadLength = 8
-	frame := make([]byte, frameHeaderLength, frameHeaderLength+payloadLength)
-	frame[2], frame[3] = payloadLength, byte(http2.FrameGoAway)
-	frame = binary.BigEndian.AppendUint32(frame, math.MaxInt32)
-	return binary.BigEndian.AppendUint32(frame, uint32(http2.ErrCodeNo))
+	var frame bytes.Buffer
+	_ = http2.NewFramer(&frame, nil).WriteGoAway(math.MaxInt32, http2.ErrCodeNo, nil) // The buffer takes it.
+	return frame.Bytes()
+}
+
+// maxConcurrentStreams returns the frame that tells the client how many streams it can have open at the same time.
+func maxConcurrentStreams(limit int) []byte {
+	var frame bytes.Buffer
+	setting := http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: uint32(limit)}
+	_ = http2.NewFramer(&frame, nil).WriteSettings(setting) // The buffer takes it.
+	return frame.Bytes()
 }

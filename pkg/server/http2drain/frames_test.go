@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/http2"
 )
 
@@ -15,19 +16,21 @@ func FuzzFramePosition(f *testing.F) {
 	f.Add(append(make([]byte, 2*frameHeaderLength), goAway()...), uint16(8))
 	f.Add(append([]byte{0, 1, 0, 0, 0, 0, 0, 0, 1}, make([]byte, 300)...), uint16(100))
 	f.Fuzz(func(t *testing.T, written []byte, pieceLength uint16) {
+		var headers, wantHeaders []string
 		ends := map[int]bool{0: true}
 		for end := 0; len(written)-end >= frameHeaderLength; {
 			header, err := http2.ReadFrameHeader(bytes.NewReader(written[end:]))
 			if err != nil {
 				t.Fatal(err)
 			}
+			wantHeaders = append(wantHeaders, header.String())
 			if end += frameHeaderLength + int(header.Length); end <= len(written) {
 				ends[end] = true
 			} else {
 				break
 			}
 		}
-		var position framePosition
+		position := framePosition{noteHeader: func(header http2.FrameHeader) { headers = append(headers, header.String()) }}
 		passed := 0
 		for passed < len(written) {
 			piece := written[passed:min(len(written), passed+int(pieceLength)+1)]
@@ -44,6 +47,9 @@ func FuzzFramePosition(f *testing.F) {
 			if position.isBetweenFrames() != ends[passed] {
 				t.Fatalf("position %d is between frames: %t", passed, position.isBetweenFrames())
 			}
+		}
+		if diff := cmp.Diff(wantHeaders, headers); diff != "" {
+			t.Errorf("headers (-want +got):\n%s", diff)
 		}
 	})
 }
