@@ -45,13 +45,18 @@ spec:
 func (n *Namespace) ServeNetworkAttachments() {
 	n.T.Helper()
 	n.Kubectl.RunWithInput(definitionCRD, "create", "--filename=-")
-	n.T.Cleanup(func() {
-		crd := "customresourcedefinition/" + networkattachment.Resource.GroupResource().String()
-		run := RunKubectl(n.ControlPlane.KubectlCommand(context.WithoutCancel(n.Ctx), "delete", "--ignore-not-found", crd), "")
-		if run.Err != nil {
-			n.T.Error(run.Stderr)
-		}
-	})
+	n.T.Cleanup(n.StopServingNetworkAttachments)
+}
+
+// StopServingNetworkAttachments deletes the kind and its objects, if the cluster serves it. This fails with Kubernetes 1.33 if a
+// controller applies the objects again.
+func (n *Namespace) StopServingNetworkAttachments() {
+	n.T.Helper()
+	crd := "customresourcedefinition/" + networkattachment.Resource.GroupResource().String()
+	run := RunKubectl(n.ControlPlane.KubectlCommand(context.WithoutCancel(n.Ctx), "delete", "--ignore-not-found", "--timeout=2m", crd), "")
+	if run.Err != nil {
+		n.T.Fatal(run.Stderr)
+	}
 }
 
 // Networks returns the client of the Networks in the namespace.

@@ -54,7 +54,7 @@ func TestNetworksLiveThroughTheKindOfTheirDefinitions(t *testing.T) {
 		})
 	}
 
-	c.Kubectl.Run("delete", "customresourcedefinition", networkattachment.Resource.GroupResource().String(), "--timeout=2m")
+	c.StopServingNetworkAttachments()
 	c.awaitCondition("lan", modelv1.ConditionApplied, metav1.ConditionFalse, modelv1.ReasonNotServed)
 	c.ServeNetworkAttachments()
 	c.awaitCondition("lan", modelv1.ConditionReady, metav1.ConditionTrue, modelv1.ReasonReady)
