@@ -147,10 +147,10 @@ test: build clients test-images prometheus ## Run all tests, and print where the
 	@hack/test-beside.sh "$(MAKE) --no-print-directory test-beside-universe" "$(TEST_UNIVERSE)"
 	@_output/tools/testtimes report _output/test
 
-# The tests with containers mostly wait for containers. They measure traffic, so that the others get less processor time.
 .PHONY: test-beside-universe
 test-beside-universe:
-	@hack/test-beside.sh "$(TEST_CONTAINERS)" "$(MAKE) --no-print-directory test-packages && hack/test-e2e.sh" 10
+	@hack/test-beside.sh "$(TEST_CONTAINERS)" "$(MAKE) --no-print-directory test-packages"
+	@hack/test-e2e.sh
 
 .PHONY: test-packages
 test-packages:
