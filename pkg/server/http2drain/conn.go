@@ -134,7 +134,7 @@ func (c *conn) tryToDrain(attempt int) (bool, error) {
 	if err != nil || !isQuiet && attempt < maxAttempts {
 		return false, err
 	}
-	return true, c.insert(goAway(), func() {})
+	return true, c.insert(goAway(), nil)
 }
 
 // quiesce returns whether the client is about to open no stream: because it sends hardly any requests, or because it has reached the
@@ -182,11 +182,12 @@ func (c *conn) confirmLimit() (*streamLimit, bool, error) {
 
 // limitStreams tells the client of the limit.
 func (c *conn) limitStreams(limit *streamLimit) error {
-	return c.insert(maxConcurrentStreams(limit.streams), func() { c.streams.await(limit) })
+	return c.insert(maxConcurrentStreams(limit.streams), limit)
 }
 
-// insert writes a frame that the server of HTTP/2 does not know of, and calls note before. It does nothing if the connection is closed.
-func (c *conn) insert(frame []byte, note func()) error {
+// insert writes a frame that the server of HTTP/2 does not know of, and that tells the client of the limit, unless that is nil. It does
+// nothing if the connection is closed.
+func (c *conn) insert(frame []byte, limit *streamLimit) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !c.closed && !c.canInsert() {
@@ -195,7 +196,9 @@ func (c *conn) insert(frame []byte, note func()) error {
 	if c.closed {
 		return nil
 	}
-	note()
+	if limit != nil {
+		c.streams.await(limit)
+	}
 	_, err := c.Conn.Write(frame)
 	return err
 }

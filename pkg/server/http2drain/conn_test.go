@@ -47,7 +47,7 @@ func TestInsertedFrameIsBetweenFrames(t *testing.T) {
 						conn.setHolding(true)
 						go func() {
 							defer conn.setHolding(false)
-							inserted <- conn.insert(goAway(), func() {})
+							inserted <- conn.insert(goAway(), nil)
 						}()
 					}
 					if _, err := conn.Write(written.Next(test.piece)); err != nil {

@@ -113,7 +113,7 @@ func TestDrainWaitsForItsMoment(t *testing.T) {
 				go func() { _, _ = io.Copy(&seen, server) }()
 				go client.read()
 				write(t, peer, []byte(http2.ClientPreface))
-				write(t, server, frameOf(func(f *http2.Framer) error { return f.WriteSettings() }))
+				write(t, server, frame(func(f *http2.Framer) error { return f.WriteSettings() }))
 				client.request()
 				synctest.Wait()
 
@@ -124,7 +124,7 @@ func TestDrainWaitsForItsMoment(t *testing.T) {
 				}()
 				synctest.Wait()
 				go func() { // the answer to the request
-					_, _ = server.Write(frameOf(func(f *http2.Framer) error { return f.WriteData(1, true, nil) }))
+					_, _ = server.Write(frame(func(f *http2.Framer) error { return f.WriteData(1, true, nil) }))
 				}()
 				for test.period > 0 && !isDone(client.gone) {
 					time.Sleep(test.period)
@@ -147,13 +147,6 @@ func TestDrainWaitsForItsMoment(t *testing.T) {
 			})
 		})
 	}
-}
-
-// frameOf returns the frame that write writes.
-func frameOf(write func(*http2.Framer) error) []byte {
-	var frame bytes.Buffer
-	_ = write(http2.NewFramer(&frame, nil)) // The buffer takes it.
-	return frame.Bytes()
 }
 
 // countAcks returns how many frames after the preface acknowledge SETTINGS.

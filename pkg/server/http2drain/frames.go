@@ -58,17 +58,20 @@ func parseHeader(b []byte) http2.FrameHeader {
 	}
 }
 
+// frame returns the frame that write writes.
+func frame(write func(*http2.Framer) error) []byte {
+	var buffer bytes.Buffer
+	_ = write(http2.NewFramer(&buffer, nil)) // The buffer takes it.
+	return buffer.Bytes()
+}
+
 // goAway returns the frame that lets the client open no more streams, and serves all streams that it has opened.
 func goAway() []byte {
-	var frame bytes.Buffer
-	_ = http2.NewFramer(&frame, nil).WriteGoAway(math.MaxInt32, http2.ErrCodeNo, nil) // The buffer takes it.
-	return frame.Bytes()
+	return frame(func(f *http2.Framer) error { return f.WriteGoAway(math.MaxInt32, http2.ErrCodeNo, nil) })
 }
 
 // maxConcurrentStreams returns the frame that tells the client how many streams it can have open at the same time.
 func maxConcurrentStreams(limit int) []byte {
-	var frame bytes.Buffer
 	setting := http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: uint32(limit)}
-	_ = http2.NewFramer(&frame, nil).WriteSettings(setting) // The buffer takes it.
-	return frame.Bytes()
+	return frame(func(f *http2.Framer) error { return f.WriteSettings(setting) })
 }
